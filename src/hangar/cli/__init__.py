@@ -1,0 +1,1 @@
+"""hgr, the command line."""

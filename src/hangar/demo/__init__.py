@@ -1,0 +1,1 @@
+"""A whole fleet in one process."""

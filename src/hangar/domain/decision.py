@@ -1,0 +1,198 @@
+"""What a kind decides: the steps it wants taken, what it waits for, or how the operation ends.
+
+The vocabulary of effects is closed: four steps, and the answers a cluster can give to them. Every
+wait names its blocker as a value; sentences are made of them where people read them, and are never
+read back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Generic, TypeAlias, TypeVar
+
+from hangar.domain.ids import NodeName, NodeUid
+from hangar.domain.operation import Phase
+from hangar.domain.snapshot import CordonMark, PodRef
+
+M = TypeVar("M")
+
+# --- steps: all that Wingsmith ever does to a cluster -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cordon:
+    """Mark a node unschedulable, and say in its annotation whose mark that is."""
+
+    node: NodeName
+    uid: NodeUid
+    mark: CordonMark
+
+
+@dataclass(frozen=True, slots=True)
+class Uncordon:
+    """Make a node schedulable again and remove our annotation."""
+
+    node: NodeName
+    uid: NodeUid
+
+
+@dataclass(frozen=True, slots=True)
+class Unmark:
+    """Remove our annotation from a node that somebody else has made schedulable again."""
+
+    node: NodeName
+    uid: NodeUid
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Ask the eviction API to end one pod, by its UID; `grace_s` None means the pod's own grace period."""
+
+    pod: PodRef
+    grace_s: int | None = None
+
+
+Step: TypeAlias = Cordon | Uncordon | Unmark | Evict
+
+
+def subject(step: Step) -> str:
+    """Return the UID of what a step acts on."""
+    match step:
+        case Evict(pod=pod):
+            return pod.uid
+        case Cordon() | Uncordon() | Unmark():
+            return step.uid
+
+
+# --- answers: all that a cluster can say to a step --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Done, or begun: an accepted eviction has started the pod's deletion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """There is no such object any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Namesake:
+    """The name belongs to another object by now; the one that was meant is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetFull:
+    """A disruption budget forbids it now. `retry_after_s` is set where the budget's count was only behind."""
+
+    message: str
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """The cluster could not take it now: a conflict, its own throttling, a namespace that is being deleted."""
+
+    message: str
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Refused by RBAC or a webhook, or not a valid request: asking again changes nothing."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralBudgets:
+    """More than one budget guards the pod, which the eviction API cannot handle."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Sent, and no answer that tells what became of it: it may still land."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Not sent: the gate was closed by the time there was a connection to send it on."""
+
+    message: str
+
+
+Answer: TypeAlias = Accepted | Gone | Namesake | BudgetFull | Busy | Denied | SeveralBudgets | Unknown | Withheld
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The last answer to a step. `tries` counts the answers in a row that settled nothing."""
+
+    answer: Answer
+    at: datetime
+    tries: int = 1
+
+
+# --- decisions --------------------------------------------------------------------------------------------------------
+
+NO_FACTS: Mapping[str, "Fact"] = MappingProxyType({})
+Fact: TypeAlias = str | int | float | bool | list[str] | list[dict[str, str | int | None]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """Why an operation waits: a stable code, the subject that holds it up, and the facts in figures.
+
+    Codes and their sentences are in `hangar.domain.blockers`.
+    """
+
+    code: str
+    subject: str
+    facts: Mapping[str, Fact] = field(default_factory=lambda: NO_FACTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an operation is: `done` of `total` units, and what it is doing in one line."""
+
+    done: int
+    total: int
+    unit: str
+    message: str
+    blockers: tuple[Blocker, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Go(Generic[M]):
+    """Take these steps (perhaps none) and decide again on the next event, or at `recheck_at` at the latest.
+
+    Never are steps, blockers and recheck_at all empty: an operation never waits in silence.
+    """
+
+    memory: M
+    progress: Progress
+    steps: tuple[Step, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+    recheck_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.steps or self.blockers or self.recheck_at):
+            raise ValueError("a decision to go on needs a step, a blocker or a time to look again")
+
+
+@dataclass(frozen=True, slots=True)
+class End(Generic[M]):
+    """The operation is over: its terminal phase, a stable code, one line for people, and the details as data."""
+
+    phase: Phase
+    code: str
+    message: str
+    memory: M
+    progress: Progress
+    details: Mapping[str, Fact] = field(default_factory=lambda: NO_FACTS)

@@ -1,0 +1,140 @@
+"""ClusterIndex: what watches say, one object at a time, kept ready to be read as a Snapshot."""
+
+from collections.abc import Hashable
+from typing import TypeVar
+
+from hangar.domain.ids import BudgetUid, NodeName, OwnerUid, PodUid
+from hangar.domain.snapshot import Budget, Node, Owner, Pod, Snapshot
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class ClusterIndex:
+    """A mutable mirror of one cluster.
+
+    Buckets hold tuples, so that a snapshot is a few shallow copies: 10,000 pods copy in a fraction of
+    a millisecond, and a snapshot never changes under its reader.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: dict[NodeName, Node] = {}
+        self._pods: dict[PodUid, Pod] = {}
+        self._owners: dict[OwnerUid, Owner] = {}
+        self._budgets: dict[BudgetUid, Budget] = {}
+        self._pods_by_node: dict[NodeName, tuple[PodUid, ...]] = {}
+        self._pods_by_controller: dict[OwnerUid, tuple[PodUid, ...]] = {}
+        self._pods_by_namespace: dict[str, set[PodUid]] = {}  # never shown, so it need not be cheap to copy
+        self._owners_by_parent: dict[OwnerUid, tuple[OwnerUid, ...]] = {}
+        self._budgets_by_pod: dict[PodUid, tuple[BudgetUid, ...]] = {}
+        self._budgets_by_namespace: dict[str, tuple[BudgetUid, ...]] = {}
+
+    def put_node(self, node: Node) -> None:
+        """Add or replace a node, by its name."""
+        self._nodes[node.name] = node
+
+    def drop_node(self, name: NodeName) -> None:
+        """Forget a node; its pods stay until they are dropped themselves."""
+        self._nodes.pop(name, None)
+
+    def put_pod(self, pod: Pod) -> None:
+        """Add or replace a pod, by its UID."""
+        uid = pod.ref.uid
+        before = self._pods.get(uid)
+        self._pods[uid] = pod
+        if before is None:
+            self._pods_by_namespace.setdefault(pod.ref.namespace, set()).add(uid)
+        if before is None or before.node != pod.node:
+            if before is not None and before.node is not None:
+                _out_of(self._pods_by_node, before.node, uid)
+            if pod.node is not None:
+                _into(self._pods_by_node, pod.node, uid)
+        if before is None or before.controller != pod.controller:
+            if before is not None and before.controller is not None:
+                _out_of(self._pods_by_controller, before.controller.uid, uid)
+            if pod.controller is not None:
+                _into(self._pods_by_controller, pod.controller.uid, uid)
+        if before is None or before.labels != pod.labels:
+            self._match(pod)
+
+    def drop_pod(self, uid: PodUid) -> None:
+        """Forget a pod."""
+        pod = self._pods.pop(uid, None)
+        if pod is None:
+            return
+        self._budgets_by_pod.pop(uid, None)
+        self._pods_by_namespace[pod.ref.namespace].discard(uid)
+        if pod.node is not None:
+            _out_of(self._pods_by_node, pod.node, uid)
+        if pod.controller is not None:
+            _out_of(self._pods_by_controller, pod.controller.uid, uid)
+
+    def put_owner(self, owner: Owner) -> None:
+        """Add or replace a controller, by its UID."""
+        uid = owner.ref.uid
+        before = self._owners.get(uid)
+        self._owners[uid] = owner
+        if before is not None and before.parent != owner.parent and before.parent is not None:
+            _out_of(self._owners_by_parent, before.parent.uid, uid)
+        if owner.parent is not None and (before is None or before.parent != owner.parent):
+            _into(self._owners_by_parent, owner.parent.uid, uid)
+
+    def drop_owner(self, uid: OwnerUid) -> None:
+        """Forget a controller; its pods stay until they are dropped themselves."""
+        owner = self._owners.pop(uid, None)
+        if owner is not None and owner.parent is not None:
+            _out_of(self._owners_by_parent, owner.parent.uid, uid)
+
+    def put_budget(self, budget: Budget) -> None:
+        """Add or replace a budget, by its UID."""
+        before = self._budgets.get(budget.uid)
+        self._budgets[budget.uid] = budget
+        if before is None:
+            _into(self._budgets_by_namespace, budget.namespace, budget.uid)
+        if before is None or before.selector != budget.selector:
+            self._match_all(budget.namespace)
+
+    def drop_budget(self, uid: BudgetUid) -> None:
+        """Forget a budget: what it guarded is free."""
+        budget = self._budgets.pop(uid, None)
+        if budget is not None:
+            _out_of(self._budgets_by_namespace, budget.namespace, uid)
+            self._match_all(budget.namespace)
+
+    def snapshot(self, unreadable: tuple[str, ...] = ()) -> Snapshot:
+        """Return the cluster as it is known now; later changes do not touch it."""
+        return Snapshot(
+            nodes=self._nodes.copy(),
+            pods=self._pods.copy(),
+            owners=self._owners.copy(),
+            budgets=self._budgets.copy(),
+            pods_by_node=self._pods_by_node.copy(),
+            pods_by_controller=self._pods_by_controller.copy(),
+            owners_by_parent=self._owners_by_parent.copy(),
+            budgets_by_pod=self._budgets_by_pod.copy(),
+            unreadable=unreadable,
+        )
+
+    def _match_all(self, namespace: str) -> None:
+        for uid in self._pods_by_namespace.get(namespace, ()):
+            self._match(self._pods[uid])
+
+    def _match(self, pod: Pod) -> None:
+        budgets = (self._budgets[uid] for uid in self._budgets_by_namespace.get(pod.ref.namespace, ()))
+        guards = sorted((each for each in budgets if each.guards(pod)), key=lambda each: each.name)
+        if guards:
+            self._budgets_by_pod[pod.ref.uid] = tuple(each.uid for each in guards)
+        else:
+            self._budgets_by_pod.pop(pod.ref.uid, None)
+
+
+def _into(buckets: dict[K, tuple[V, ...]], key: K, value: V) -> None:
+    buckets[key] = (*buckets.get(key, ()), value)
+
+
+def _out_of(buckets: dict[K, tuple[V, ...]], key: K, value: V) -> None:
+    rest = tuple(each for each in buckets.get(key, ()) if each != value)
+    if rest:
+        buckets[key] = rest
+    else:
+        buckets.pop(key, None)

@@ -1,0 +1,261 @@
+"""A cluster as seen at one moment: nodes, pods, what owns the pods, and what guards them.
+
+Quantities are integers in the smallest unit that is used: CPU in millicores, memory and storage in
+bytes, everything else (GPUs, MIG slices, pods) in pieces. A resource is always known by its full
+name; two resources are never added together.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+
+from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
+
+EMPTY: Mapping[str, str] = MappingProxyType({})
+NO_AMOUNTS: Mapping[str, int] = MappingProxyType({})
+
+UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A node's taint; `effect` is NoSchedule, PreferNoSchedule or NoExecute."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """A pod's toleration; an empty key with operator Exists tolerates everything, an empty effect all effects."""
+
+    key: str
+    operator: str
+    value: str
+    effect: str
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Tell whether a pod with this toleration may be placed on a node with that taint."""
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.operator == "Exists":
+            return self.key in ("", taint.key)
+        return self.key == taint.key and self.value == taint.value
+
+
+@dataclass(frozen=True, slots=True)
+class CordonMark:
+    """What our annotation on a node says: whose cordon it is, and how the node was before.
+
+    `prior_unschedulable` is true when the node was already cordoned, so that nothing automatic ever undoes it.
+    """
+
+    operation: OperationId
+    actor: str
+    reason: str | None
+    prior_unschedulable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node. `cordon_manager` is the field manager that owns spec.unschedulable, None when nobody does."""
+
+    name: NodeName
+    uid: NodeUid
+    ready: bool
+    unschedulable: bool
+    mark: CordonMark | None = None
+    cordon_manager: str | None = None
+    cordon_is_ours: bool = False  # the field manager named above is Wingsmith's operator
+    taints: tuple[Taint, ...] = ()
+    labels: Mapping[str, str] = EMPTY
+    capacity: Mapping[str, int] = NO_AMOUNTS
+    allocatable: Mapping[str, int] = NO_AMOUNTS
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OwnerRef:
+    """The controller that a pod or a ReplicaSet names as its owner."""
+
+    kind: str
+    name: str
+    uid: OwnerUid
+
+
+class PodPhase(StrEnum):
+    """Kubernetes' own pod phases."""
+
+    PENDING = "Pending"
+    RUNNING = "Running"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    UNKNOWN = "Unknown"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PodRef:
+    """One pod, for ever: its name may be taken again, its UID never."""
+
+    namespace: str
+    name: str
+    uid: PodUid
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """One pod. `node` is None until it is placed; `deletion_at` already contains the grace period."""
+
+    ref: PodRef
+    node: NodeName | None
+    phase: PodPhase
+    ready: bool
+    created_at: datetime
+    deletion_at: datetime | None = None
+    labels: Mapping[str, str] = EMPTY
+    controller: OwnerRef | None = None
+    requests: Mapping[str, int] = NO_AMOUNTS
+    tolerations: tuple[Toleration, ...] = ()
+    node_selector: Mapping[str, str] = EMPTY
+    grace_s: int = 30
+    is_mirror: bool = False
+    has_disk_empty_dir: bool = False
+    unschedulable_since: datetime | None = None  # PodScheduled=False, reason Unschedulable
+    waiting: str | None = None  # why it does not run or is not ready, in the cluster's own words
+
+    @property
+    def is_finished(self) -> bool:
+        """Tell whether its containers ran to their end."""
+        return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
+
+    @property
+    def is_terminating(self) -> bool:
+        """Tell whether its deletion has begun."""
+        return self.deletion_at is not None
+
+    @property
+    def serves(self) -> bool:
+        """Tell whether it is ready and stays so."""
+        return self.ready and not self.is_terminating and not self.is_finished
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A controller of pods. `desired` is how many pods it wants, None where we cannot read that.
+
+    `failure` is the controller's own word on why it could not create pods (ReplicaFailure), `parent`
+    the controller above it (a Deployment above its ReplicaSet).
+    """
+
+    ref: OwnerRef
+    namespace: str
+    desired: int | None
+    parent: OwnerRef | None = None
+    failure: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.ref.kind.lower()} {self.namespace}/{self.ref.name}"
+
+
+class SelectorOp(StrEnum):
+    """The operators of a label selector."""
+
+    IN = "In"
+    NOT_IN = "NotIn"
+    EXISTS = "Exists"
+    DOES_NOT_EXIST = "DoesNotExist"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One condition of a label selector."""
+
+    key: str
+    op: SelectorOp
+    values: frozenset[str] = frozenset()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Tell whether labels meet the condition, by Kubernetes' rules (NotIn also holds where the key is missing)."""
+        match self.op:
+            case SelectorOp.IN:
+                return labels.get(self.key) in self.values
+            case SelectorOp.NOT_IN:
+                return labels.get(self.key) not in self.values
+            case SelectorOp.EXISTS:
+                return self.key in labels
+            case SelectorOp.DOES_NOT_EXIST:
+                return self.key not in labels
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A PodDisruptionBudget with its status. An empty selector guards every pod of the namespace.
+
+    `version` changes whenever the object does (its resourceVersion). `is_current` is false while the
+    status is behind the spec. `sync_failure` is the controller's word on why it cannot compute it.
+    """
+
+    namespace: str
+    name: str
+    uid: BudgetUid
+    selector: tuple[Requirement, ...]
+    expected: int
+    healthy: int
+    desired_healthy: int
+    allowed: int
+    version: str
+    is_current: bool = True
+    always_allow_unready: bool = False
+    has_disrupted: bool = False
+    sync_failure: str | None = None
+
+    def guards(self, pod: Pod) -> bool:
+        """Tell whether the budget selects the pod."""
+        return self.namespace == pod.ref.namespace and all(each.matches(pod.labels) for each in self.selector)
+
+    def __str__(self) -> str:
+        return f"pdb {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All of a cluster that decisions read. Built by ClusterIndex, which keeps the buckets in step.
+
+    `unreadable` says in words what cannot be read now; while it is not empty nothing counts as gone.
+    """
+
+    nodes: Mapping[NodeName, Node] = field(default_factory=dict)
+    pods: Mapping[PodUid, Pod] = field(default_factory=dict)
+    owners: Mapping[OwnerUid, Owner] = field(default_factory=dict)
+    budgets: Mapping[BudgetUid, Budget] = field(default_factory=dict)
+    pods_by_node: Mapping[NodeName, tuple[PodUid, ...]] = field(default_factory=dict)
+    pods_by_controller: Mapping[OwnerUid, tuple[PodUid, ...]] = field(default_factory=dict)
+    owners_by_parent: Mapping[OwnerUid, tuple[OwnerUid, ...]] = field(default_factory=dict)
+    budgets_by_pod: Mapping[PodUid, tuple[BudgetUid, ...]] = field(default_factory=dict)
+    unreadable: tuple[str, ...] = ()
+
+    def pods_on(self, node: NodeName) -> Iterator[Pod]:
+        """Yield the pods placed on a node, finished and terminating ones too."""
+        return (self.pods[uid] for uid in self.pods_by_node.get(node, ()))
+
+    def budgets_of(self, pod: Pod) -> tuple[Budget, ...]:
+        """Return the budgets that guard a pod, in the order of their names."""
+        return tuple(self.budgets[uid] for uid in self.budgets_by_pod.get(pod.ref.uid, ()))
+
+    def top_owner(self, pod: Pod) -> OwnerRef | None:
+        """Return the controller at the top of a pod's chain: the Deployment, not its ReplicaSet."""
+        ref = pod.controller
+        while ref is not None and (owner := self.owners.get(ref.uid)) is not None and owner.parent is not None:
+            ref = owner.parent
+        return ref
+
+    def pods_of(self, owner: OwnerUid) -> Iterator[Pod]:
+        """Yield all pods below a controller, at any depth."""
+        yield from (self.pods[uid] for uid in self.pods_by_controller.get(owner, ()))
+        for child in self.owners_by_parent.get(owner, ()):
+            yield from self.pods_of(child)

@@ -1,0 +1,1 @@
+"""The hub: the API, the console and the store of record."""

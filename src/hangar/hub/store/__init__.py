@@ -1,0 +1,1 @@
+"""The store of record, behind SQL."""

@@ -1,0 +1,1 @@
+"""What the hub does, one verb a file."""

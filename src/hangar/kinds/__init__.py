@@ -1,0 +1,1 @@
+"""The types of operations: one file a kind, pure, never importing each other."""

@@ -1,0 +1,1 @@
+"""The operator: carries out operations inside one cluster."""

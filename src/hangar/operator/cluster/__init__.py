@@ -1,0 +1,1 @@
+"""How the operator sees and touches a cluster."""

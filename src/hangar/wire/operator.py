@@ -1,0 +1,196 @@
+"""The operators' protocol: four calls, all outbound from the cluster, all level-triggered.
+
+`session` asks for the right to act; `sync` brings all open jobs; `report` carries what became of them;
+`inventory` tells what the cluster looks like. Both sides tolerate fields they do not know. Instants are
+integers, microseconds since 1970, UTC; durations are seconds.
+"""
+
+from typing import Any
+
+import msgspec
+
+PROTOCOL_VERSION = 1
+
+JsonObject = dict[str, Any]
+
+
+class SessionRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """POST /v1/operator/session: an operator asks to act for its token's cluster.
+
+    `incarnation` is fresh for each start of the process; `kinds` maps each kind it carries out to its version;
+    `allowed` is what its settings allow, cut down by what Kubernetes grants.
+    """
+
+    protocol: int
+    cluster_uid: str
+    incarnation: str
+    kinds: dict[str, int]
+    allowed: list[str]
+    operator_version: str = ""
+    kubernetes_version: str = ""
+
+
+class SessionGrant(msgspec.Struct, frozen=True, kw_only=True):
+    """The right to act. The operator stops sending `stop_after_s` after it sent its last acknowledged sync."""
+
+    session: str
+    epoch: int
+    lease_s: float
+    stop_after_s: float
+    sync_wait_s: float
+
+
+class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """POST /v1/operator/sync: answered at once when the jobs changed after revision `seen`, else within `wait_s`."""
+
+    session: str
+    epoch: int
+    seen: int = 0
+    wait_s: float = 0.0
+
+
+class JobDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """One open operation of the cluster. `remaining_s` is None before it runs; `report_n` the last number stored."""
+
+    id: str
+    type: str
+    kind_version: int
+    target: str
+    target_uid: str
+    phase: str
+    params: JsonObject
+    memory: JsonObject | None
+    reason: str | None
+    created_by: str
+    created_us: int
+    started_us: int | None
+    deadline_s: float
+    remaining_s: float | None
+    cancel: bool
+    report_n: int
+
+
+class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """All open jobs, oldest first; `seen` is the revision they were read at."""
+
+    seen: int
+    jobs: list[JobDoc]
+
+
+class BlockerDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """Why an operation waits: code, subject, facts, and the sentence made of them."""
+
+    code: str
+    subject: str
+    message: str
+    facts: JsonObject = {}
+
+
+class ProgressDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """How far an operation is."""
+
+    done: int
+    total: int
+    unit: str
+    message: str
+    blockers: list[BlockerDoc] = []
+
+
+class ResultDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """How an operation ended: a stable code, one line, the details."""
+
+    code: str
+    message: str
+    details: JsonObject = {}
+
+
+class ReportDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """One report. `n` rises strictly within an operation and an epoch; `memory` None leaves the stored one.
+
+    `phase` is `running`, or the terminal phase together with `result`.
+    """
+
+    id: str
+    n: int
+    phase: str
+    memory: JsonObject | None = None
+    progress: ProgressDoc | None = None
+    result: ResultDoc | None = None
+
+
+class ReportRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """POST /v1/operator/report."""
+
+    session: str
+    epoch: int
+    reports: list[ReportDoc]
+
+
+class Ack(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a report.
+
+    `stored`; `duplicate` (n was seen before: stored already); `ended` (the operation is over: forget it);
+    `unknown` (no such operation in this cluster). A fenced session is told by the whole call's 409.
+    """
+
+    id: str
+    n: int
+    outcome: str
+    cancel: bool = False
+
+
+class ReportAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """One acknowledgement a report, in their order."""
+
+    acks: list[Ack]
+
+
+class CordonDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose cordon a node carries."""
+
+    operation: str | None
+    actor: str | None
+    reason: str | None
+    manager: str | None = None
+
+
+class NodeDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """One node as the console and `hgr node` show it."""
+
+    name: str
+    uid: str
+    ready: bool
+    cordoned: bool
+    cordon: CordonDoc | None = None
+    labels: dict[str, str] = {}
+    capacity: dict[str, int] = {}
+    allocatable: dict[str, int] = {}
+    allocated: dict[str, int] = {}
+    replicas: int = 0
+
+
+class InventoryRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """POST /v1/operator/inventory: whole documents of nodes that changed.
+
+    `n` rises by one a call within a session; a `complete` one replaces all that is known.
+    """
+
+    session: str
+    epoch: int
+    n: int
+    complete: bool
+    nodes: list[NodeDoc]
+    gone: list[str] = []
+
+
+class InventoryAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """`resync` asks for a complete one: a number was skipped or the hub knows nothing yet."""
+
+    resync: bool
+
+
+class ReleaseRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """POST /v1/operator/session:release: a clean end; the next session need not wait for the lease."""
+
+    session: str
+    epoch: int

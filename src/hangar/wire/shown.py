@@ -1,0 +1,168 @@
+"""What users see of each object, in JSON: these names and forms are the API's promise.
+
+The domain has its own types; renaming there changes nothing here. Instants are RFC 3339 in UTC: `created_at` of an
+operation with whole seconds, all others with milliseconds.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocker:
+    """Why an operation waits."""
+
+    code: str
+    subject: str
+    message: str
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far an operation is: `done` of `total`, counted in `unit`."""
+
+    done: int
+    total: int
+    unit: str
+    message: str
+    blockers: list[Blocker]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How an operation ended. `duration` is from created to terminal, in whole seconds: "42s"."""
+
+    message: str
+    attempts: int
+    duration: str
+    details: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusReason:
+    """Why an operation is as it is, as a stable code and a sentence."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancel:
+    """Who asked for the operation to stop, and when."""
+
+    requested_by: str
+    requested_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One operation. `result` is null until a terminal phase; `version` is also the ETag."""
+
+    id: str
+    type: str
+    target: str
+    cluster: str | None
+    phase: str
+    result: Result | None
+    reason: str | None
+    created_by: str
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    deadline_at: str | None
+    params: dict[str, Any]
+    progress: Progress | None
+    status_reason: StatusReason | None
+    cancel: Cancel | None
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cordon:
+    """Whose cordon a node carries; `manager` is the field manager in Kubernetes."""
+
+    operation: str | None
+    actor: str | None
+    reason: str | None
+    manager: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One node. `operation` is the id of the open operation that holds it; amounts as in Kubernetes' own units."""
+
+    name: str
+    cluster: str
+    uid: str
+    ready: bool
+    cordoned: bool
+    cordon: Cordon | None
+    replicas: int
+    labels: dict[str, str]
+    capacity: dict[str, int]
+    allocatable: dict[str, int]
+    allocated: dict[str, int]
+    operation: str | None
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """One resource of one node. `free` is what a new pod could get now: 0 on a cordoned or unready node."""
+
+    cluster: str
+    node: str
+    resource: str
+    capacity: int
+    allocatable: int
+    allocated: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """One cluster. `allowed` is the set of operations that it lets users do."""
+
+    name: str
+    uid: str | None
+    online: bool
+    last_seen_at: str | None
+    allowed: list[str]
+    nodes: int
+    kubernetes_version: str | None
+    operator_version: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventObject:
+    """What an event is about."""
+
+    kind: str
+    name: str
+    cluster: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One line of the append-only feed."""
+
+    rev: int
+    at: str
+    type: str
+    object: EventObject
+    operation: str | None
+    actor: str | None
+    message: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[T]):
+    """One page of a list. Only a missing `next_page_token` ends it; `as_of` is the feed's revision it was read at."""
+
+    items: list[T]
+    next_page_token: str | None
+    as_of: int
