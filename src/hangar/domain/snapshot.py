@@ -237,6 +237,7 @@ class Snapshot:
     pods_by_controller: Mapping[OwnerUid, tuple[PodUid, ...]] = field(default_factory=dict)
     owners_by_parent: Mapping[OwnerUid, tuple[OwnerUid, ...]] = field(default_factory=dict)
     budgets_by_pod: Mapping[PodUid, tuple[BudgetUid, ...]] = field(default_factory=dict)
+    pods_by_budget: Mapping[BudgetUid, tuple[PodUid, ...]] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
 
     def pods_on(self, node: NodeName) -> Iterator[Pod]:
