@@ -19,7 +19,7 @@ class NoRoom:
 
 
 def place(pod: Pod, snapshot: Snapshot) -> NodeName | NoRoom:
-    """Return the node a pod is bound to: of those with room, the one with the fewest siblings, then pods, then by name."""
+    """Return the node a pod is bound to: of those with room, fewest siblings first, then pods, then name."""
     reasons: Counter[str] = Counter()
     fitting: list[tuple[int, int, NodeName]] = []
     for node in snapshot.nodes.values():
