@@ -110,7 +110,7 @@ class HttpChannel:
             response = await self._client.post(url, content=msgspec.json.encode(request), timeout=timeout_s)
         except httpx2.HTTPError as error:
             raise HubError(
-                f"{name}: cannot reach the hub at {self._server}: {error or type(error).__name__}"
+                f"{name}: cannot reach the hub at {self._server}: {str(error) or type(error).__name__}"
             ) from error
         if response.is_success:
             return response.content
