@@ -1,0 +1,1 @@
+"""The tests; their folders mirror src/hangar, and some are of the whole."""
