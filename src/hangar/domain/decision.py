@@ -158,6 +158,14 @@ class Blocker:
 
 
 @dataclass(frozen=True, slots=True)
+class Fail:
+    """Why something cannot be done: a stable code and one line for people."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far an operation is: `done` of `total` units, and what it is doing in one line."""
 

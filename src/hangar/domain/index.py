@@ -27,6 +27,7 @@ class ClusterIndex:
         self._pods_by_namespace: dict[str, set[PodUid]] = {}  # never shown, so it need not be cheap to copy
         self._owners_by_parent: dict[OwnerUid, tuple[OwnerUid, ...]] = {}
         self._budgets_by_pod: dict[PodUid, tuple[BudgetUid, ...]] = {}
+        self._pods_by_budget: dict[BudgetUid, tuple[PodUid, ...]] = {}
         self._budgets_by_namespace: dict[str, tuple[BudgetUid, ...]] = {}
 
     def put_node(self, node: Node) -> None:
@@ -62,7 +63,8 @@ class ClusterIndex:
         pod = self._pods.pop(uid, None)
         if pod is None:
             return
-        self._budgets_by_pod.pop(uid, None)
+        for budget in self._budgets_by_pod.pop(uid, ()):
+            _out_of(self._pods_by_budget, budget, uid)
         self._pods_by_namespace[pod.ref.namespace].discard(uid)
         if pod.node is not None:
             _out_of(self._pods_by_node, pod.node, uid)
@@ -112,6 +114,7 @@ class ClusterIndex:
             pods_by_controller=self._pods_by_controller.copy(),
             owners_by_parent=self._owners_by_parent.copy(),
             budgets_by_pod=self._budgets_by_pod.copy(),
+            pods_by_budget=self._pods_by_budget.copy(),
             unreadable=unreadable,
         )
 
@@ -122,10 +125,14 @@ class ClusterIndex:
     def _match(self, pod: Pod) -> None:
         budgets = (self._budgets[uid] for uid in self._budgets_by_namespace.get(pod.ref.namespace, ()))
         guards = sorted((each for each in budgets if each.guards(pod)), key=lambda each: each.name)
-        if guards:
-            self._budgets_by_pod[pod.ref.uid] = tuple(each.uid for each in guards)
-        else:
-            self._budgets_by_pod.pop(pod.ref.uid, None)
+        before = self._budgets_by_pod.pop(pod.ref.uid, ())
+        after = tuple(each.uid for each in guards)
+        for uid in before:
+            _out_of(self._pods_by_budget, uid, pod.ref.uid)
+        for uid in after:
+            _into(self._pods_by_budget, uid, pod.ref.uid)
+        if after:
+            self._budgets_by_pod[pod.ref.uid] = after
 
 
 def _into(buckets: dict[K, tuple[V, ...]], key: K, value: V) -> None:

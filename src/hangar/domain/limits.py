@@ -87,3 +87,15 @@ SETTLE_S = 30.0
 
 UNSCHEDULABLE_GRACE_S = 30.0
 """A replacement that the scheduler cannot place for this long counts as having no place."""
+
+CONFIRMATION_MAX_S = 10.0
+"""A write that was accepted must be seen by then; watches lag by milliseconds."""
+
+UNDO_MAX_S = 60.0
+"""How long a failed drain that was asked to uncordon tries to, before it ends with the cordon left."""
+
+NAMED_MAX = 10
+"""How many pods one line names before it says how many more there are; the details always list all."""
+
+PROGRESS_INTERVAL_S = 0.25
+"""Progress alone is reported at most this often for one operation; people read no faster."""

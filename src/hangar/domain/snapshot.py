@@ -71,9 +71,9 @@ class Node:
     cordon_manager: str | None = None
     cordon_is_ours: bool = False  # the field manager named above is Wingsmith's operator
     taints: tuple[Taint, ...] = ()
-    labels: Mapping[str, str] = EMPTY
-    capacity: Mapping[str, int] = NO_AMOUNTS
-    allocatable: Mapping[str, int] = NO_AMOUNTS
+    labels: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    capacity: Mapping[str, int] = field(default_factory=lambda: NO_AMOUNTS)
+    allocatable: Mapping[str, int] = field(default_factory=lambda: NO_AMOUNTS)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -117,11 +117,11 @@ class Pod:
     ready: bool
     created_at: datetime
     deletion_at: datetime | None = None
-    labels: Mapping[str, str] = EMPTY
+    labels: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     controller: OwnerRef | None = None
-    requests: Mapping[str, int] = NO_AMOUNTS
+    requests: Mapping[str, int] = field(default_factory=lambda: NO_AMOUNTS)
     tolerations: tuple[Toleration, ...] = ()
-    node_selector: Mapping[str, str] = EMPTY
+    node_selector: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     grace_s: int = 30
     is_mirror: bool = False
     has_disk_empty_dir: bool = False
@@ -237,6 +237,7 @@ class Snapshot:
     pods_by_controller: Mapping[OwnerUid, tuple[PodUid, ...]] = field(default_factory=dict)
     owners_by_parent: Mapping[OwnerUid, tuple[OwnerUid, ...]] = field(default_factory=dict)
     budgets_by_pod: Mapping[PodUid, tuple[BudgetUid, ...]] = field(default_factory=dict)
+    pods_by_budget: Mapping[BudgetUid, tuple[PodUid, ...]] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
 
     def pods_on(self, node: NodeName) -> Iterator[Pod]:

@@ -1,0 +1,112 @@
+"""What a drain tells people: how far it is, and at its end what became of every pod of the node."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hangar.domain.decision import Blocker, Fact, Progress
+from hangar.domain.ids import NodeName, OperationId, PodUid
+from hangar.domain.moves import Tally, TrackedPod, match_successors, rescheduled_count, tally
+from hangar.domain.owners import name_of
+from hangar.domain.selection import Skip, select
+from hangar.domain.snapshot import Pod
+from hangar.domain.view import View
+
+Rows = list[dict[str, str | int | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class DrainState:
+    """A drain as it stands: the pods that it found, on this view."""
+
+    operation: OperationId
+    node: NodeName
+    pods: Mapping[PodUid, TrackedPod]
+    view: View
+
+    def tally(self) -> Tally:
+        """Return what became of each pod."""
+        return tally(self.pods, self.operation, self.view)
+
+
+def progress(state: DrainState, blockers: tuple[Blocker, ...]) -> Progress:
+    """Return the progress: `evicted 3/5, rescheduled 2/5 (1 loading), blocked 1 by pdb x/y: needs 4 has 4`."""
+    count = state.tally()
+    gone = len(count.evicted) + len(count.left)
+    total = gone + len(count.remaining)
+    rescheduled = rescheduled_count(count.evicted, state.view) + len(count.left)
+    loading = f" ({gone - rescheduled} loading)" if gone > rescheduled else ""
+    words = [f"evicted {gone}/{total}", f"rescheduled {rescheduled}/{total}{loading}"]
+    if count.terminating:
+        words.append(f"{len(count.terminating)} terminating")
+    return Progress(gone, total, "pods", ", ".join(words + _blocked(blockers)), blockers)
+
+
+def _blocked(blockers: tuple[Blocker, ...]) -> list[str]:
+    held: Counter[str] = Counter()
+    for each in blockers:
+        if each.code == "budget_spent":
+            held[f"{each.facts['budget']}: needs {each.facts['needs']} has {each.facts['has']}"] += 1
+        elif each.code in ("budget_behind", "budget_unsynced"):
+            held[str(each.facts["budget"])] += 1
+        elif each.code == "last_ready":
+            held[f"the last ready pod of {each.facts['owner']}"] += 1
+        elif each.code in ("retry", "several_budgets", "settling", "unreadable"):
+            held[each.code.replace("_", " ")] += 1
+    return [f"blocked {count} by {what}" for what, count in sorted(held.items())]
+
+
+def cancelled_message(state: DrainState) -> str:
+    """Return one line on a cancelled drain."""
+    count = state.tally()
+    unknown = f", {len(count.unknown)} sent with unknown outcome" if count.unknown else ""
+    return (
+        f"cancelled: {len(count.evicted)} moved, {len(count.terminating)} terminating{unknown}, "
+        f"{len(count.untouched)} not touched"
+    )
+
+
+def details(state: DrainState) -> dict[str, Fact]:
+    """Return every pod of the node in one of the lists moved, left, terminating, unknown, untouched and skipped."""
+    count = state.tally()
+    moved: Rows = [each.as_facts() for each in match_successors(count.evicted, state.view)]
+    left: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in count.left]
+    found: dict[str, Fact] = {
+        "moved": moved,
+        "left": left,
+        "terminating": _rows(count.terminating, state.view),
+        "unknown": _rows(count.unknown, state.view),
+        "untouched": _rows(count.untouched, state.view),
+        "skipped": _skipped(state),
+        "warnings": _warnings(state),
+    }
+    return found
+
+
+def _rows(pods: tuple[Pod, ...], view: View) -> Rows:
+    rows: Rows = []
+    for pod in pods:
+        owner = view.snapshot.top_owner(pod)
+        rows.append(
+            {"pod": str(pod.ref), "uid": pod.ref.uid, "owner": name_of(owner, pod.ref.namespace) if owner else None}
+        )
+    return rows
+
+
+def _skipped(state: DrainState) -> Rows:
+    skipped: Rows = []
+    for pod in sorted(state.view.snapshot.pods_on(state.node), key=lambda each: each.ref):
+        match select(pod, state.view.snapshot):
+            case Skip(reason=reason):
+                skipped.append({"pod": str(pod.ref), "uid": pod.ref.uid, "reason": reason.value})
+            case _:
+                pass
+    return skipped
+
+
+def _warnings(state: DrainState) -> list[str]:
+    return [
+        f"{pod.ref} keeps data in an emptyDir on disk, which is lost when it moves"
+        for pod in sorted(state.view.snapshot.pods_on(state.node), key=lambda each: each.ref)
+        if pod.has_disk_empty_dir and pod.ref.uid in state.pods
+    ]

@@ -1,0 +1,120 @@
+"""The pods a drain moves: which are gone by their UID, which our evictions moved, and where their successors serve."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from hangar.domain.decision import Gone, Namesake
+from hangar.domain.ids import OperationId, OwnerUid, PodUid
+from hangar.domain.owners import name_of, shortfall
+from hangar.domain.snapshot import OwnerRef, Pod, PodRef
+from hangar.domain.view import StepKey, StepName, View
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedPod:
+    """A pod that was found on the node. `sent_at` is when an eviction of ours was about to be sent, unless refused."""
+
+    ref: PodRef
+    owner: OwnerRef | None
+    sent_at: datetime | None = None
+
+    def __str__(self) -> str:
+        return str(self.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Every tracked pod in exactly one group: by what became of it."""
+
+    evicted: tuple[TrackedPod, ...]  # gone, by an eviction of ours
+    left: tuple[TrackedPod, ...]  # gone by themselves
+    terminating: tuple[Pod, ...]
+    unknown: tuple[Pod, ...]  # an eviction was sent and may still land
+    untouched: tuple[Pod, ...]
+
+    @property
+    def remaining(self) -> tuple[Pod, ...]:
+        """The pods that are not gone yet."""
+        return self.terminating + self.unknown + self.untouched
+
+
+def tally(tracked: Mapping[PodUid, TrackedPod], operation: OperationId, view: View) -> Tally:
+    """Return what became of each tracked pod, as seen now. Pods come in the order of their names."""
+    evicted: list[TrackedPod] = []
+    left: list[TrackedPod] = []
+    terminating: list[Pod] = []
+    unknown: list[Pod] = []
+    untouched: list[Pod] = []
+    for uid, each in sorted(tracked.items(), key=lambda item: item[1].ref):
+        pod = view.snapshot.pods.get(uid)
+        if pod is None or pod.is_finished or _is_known_gone(uid, operation, view):
+            (left if each.sent_at is None else evicted).append(each)
+        elif pod.is_terminating:
+            terminating.append(pod)
+        elif uid in view.leaving:
+            unknown.append(pod)
+        else:
+            untouched.append(pod)
+    return Tally(tuple(evicted), tuple(left), tuple(terminating), tuple(unknown), tuple(untouched))
+
+
+def _is_known_gone(uid: PodUid, operation: OperationId, view: View) -> bool:
+    answered = view.answers.get(StepKey(operation, StepName.EVICT, uid))
+    return answered is not None and isinstance(answered.answer, Gone | Namesake)
+
+
+def rescheduled_count(evicted: Iterable[TrackedPod], view: View) -> int:
+    """Return how many of the evicted pods are replaced: those that their owners do not lack."""
+    by_owner: dict[OwnerUid, int] = {}
+    for each in evicted:
+        if each.owner is not None:
+            by_owner[each.owner.uid] = by_owner.get(each.owner.uid, 0) + 1
+    lacks = {owner: shortfall(owner, view) for owner in by_owner}
+    return sum(max(0, count - (lack.missing if (lack := lacks[owner]) else 0)) for owner, count in by_owner.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One line of the move list: a pod, and the pod that serves in its place (None where none is wanted any more)."""
+
+    pod: TrackedPod
+    successor: Pod | None
+
+    def as_facts(self) -> dict[str, str | int | None]:
+        """Return the move as the result's details show it."""
+        owner = self.pod.owner
+        return {
+            "pod": str(self.pod.ref),
+            "uid": self.pod.ref.uid,
+            "owner": name_of(owner, self.pod.ref.namespace) if owner else None,
+            "successor": str(self.successor.ref) if self.successor else None,
+            "successor_uid": self.successor.ref.uid if self.successor else None,
+            "successor_node": self.successor.node if self.successor else None,
+        }
+
+
+def match_successors(evicted: Iterable[TrackedPod], view: View) -> tuple[Moved, ...]:
+    """Pair each evicted pod with a pod of its owner that was made since and serves off the draining nodes.
+
+    A pod of the same name (a StatefulSet's) is its successor for certain; the others are paired by age.
+    """
+    moves: list[Moved] = []
+    taken: set[PodUid] = set()
+    draining = view.draining_nodes()
+    for each in evicted:
+        successor = None
+        if each.owner is not None and each.sent_at is not None:
+            since = each.sent_at.replace(microsecond=0) - timedelta(seconds=1)  # Kubernetes keeps whole seconds
+            made = [
+                pod
+                for pod in view.snapshot.pods_of(each.owner.uid)
+                if view.serving(pod) and pod.node not in draining and pod.created_at >= since
+                and pod.ref.uid not in taken and pod.ref.uid != each.ref.uid
+            ]  # fmt: skip
+            name = each.ref.name
+            successor = min(made, key=lambda pod: (pod.ref.name != name, pod.created_at, pod.ref), default=None)
+        if successor is not None:
+            taken.add(successor.ref.uid)
+        moves.append(Moved(each, successor))
+    return tuple(moves)

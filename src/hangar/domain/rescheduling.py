@@ -1,0 +1,53 @@
+"""Whether what a drain evicted serves elsewhere again, and if not, what is still missing or can never come."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from hangar.domain.blockers import blocker, listed
+from hangar.domain.decision import Blocker, Fail
+from hangar.domain.ids import OwnerUid, PodUid
+from hangar.domain.limits import UNSCHEDULABLE_GRACE_S
+from hangar.domain.moves import TrackedPod
+from hangar.domain.owners import Shortfall, creation_failure, name_of, shortfall
+from hangar.domain.view import View
+
+
+def lacking(pods: Mapping[PodUid, TrackedPod], view: View) -> list[tuple[OwnerUid, str, Shortfall]]:
+    """Return each owner that does not serve off the draining nodes as before: UID, name in words, what it lacks."""
+    owners = {each.owner: each.ref.namespace for each in pods.values() if each.owner is not None}
+    named = ((owner.uid, name_of(owner, namespace)) for owner, namespace in sorted(owners.items()))
+    return [(uid, name, lack) for uid, name in named if (lack := shortfall(uid, view)) is not None]
+
+
+def not_rescheduled(pods: Mapping[PodUid, TrackedPod], view: View) -> tuple[Blocker, ...]:
+    """Return a blocker for each owner that does not serve elsewhere yet, with what its new pods wait for."""
+    found = []
+    for _, name, lack in lacking(pods, view):
+        reasons = sorted(f"{pod.ref}: {pod.waiting or 'not ready'}" for pod in lack.loading)
+        loading = f" ({listed(reasons)})" if reasons else ""
+        found.append(blocker("loading", name, has=lack.has, needs=lack.needs, loading=loading))
+    return tuple(found)
+
+
+def cannot_be_rescheduled(pods: Mapping[PodUid, TrackedPod], view: View, now: datetime) -> Fail | None:
+    """Return why something evicted will not come up elsewhere, in the cluster's own words, or None if it still may."""
+    grace = timedelta(seconds=UNSCHEDULABLE_GRACE_S)
+    for uid, name, lack in lacking(pods, view):
+        text = creation_failure(uid, view.snapshot)
+        if text is not None and not lack.loading:
+            code = "quota_exceeded" if "quota" in text else "cannot_be_recreated"
+            return Fail(code, f"{name} has {lack.has} of {lack.needs} pods ready and cannot create more: {text}")
+        stuck = [
+            f"{pod.ref} cannot be placed: {pod.waiting or 'unschedulable'}"
+            for pod in lack.loading
+            if pod.unschedulable_since is not None and now - pod.unschedulable_since >= grace
+        ]
+        if stuck and not view.settings.has_autoscaler:
+            return Fail("no_capacity", f"{name} has {lack.has} of {lack.needs} pods ready elsewhere: {listed(stuck)}")
+    return None
+
+
+def verdict_at(pods: Mapping[PodUid, TrackedPod], view: View) -> datetime | None:
+    """Return when a new pod that cannot be placed now will have been so for too long, or None."""
+    since = (pod.unschedulable_since for _, _, lack in lacking(pods, view) for pod in lack.loading)
+    return min((each + timedelta(seconds=UNSCHEDULABLE_GRACE_S) for each in since if each is not None), default=None)

@@ -1,0 +1,102 @@
+"""View: a snapshot, together with what Wingsmith itself has set in motion on that cluster.
+
+One turn of the operator decides all its open operations on one view, oldest first, and adds what each decided
+before it asks the next: so two drains never spend the same budget, and never take an owner's last ready pod.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from hangar.domain.decision import Answered, Evict, Step, subject
+from hangar.domain.ids import NodeName, OperationId, OwnerUid, PodUid
+from hangar.domain.limits import RETRY_FIRST_S, RETRY_MAX_S, SETTLE_S
+from hangar.domain.snapshot import Pod, Snapshot
+
+
+class StepName(StrEnum):
+    """The steps by name, to key what is in flight and what was answered."""
+
+    CORDON = "Cordon"
+    UNCORDON = "Uncordon"
+    UNMARK = "Unmark"
+    EVICT = "Evict"
+
+
+@dataclass(frozen=True, slots=True)
+class StepKey:
+    """One step of one operation on one object; the same step asked again has the same key."""
+
+    operation: OperationId
+    step: StepName
+    subject: str
+
+
+def key_of(operation: OperationId, step: Step) -> StepKey:
+    """Return the key under which a step is in flight and its answer is kept."""
+    return StepKey(operation, StepName(type(step).__name__), subject(step))
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What an open operation holds against all others of its cluster.
+
+    `draining`: the node it empties. `baselines`: ready pods of each owner before it began. `sent`: evictions that
+    its memory lists as about to be sent, and since when.
+    """
+
+    draining: NodeName | None = None
+    baselines: Mapping[OwnerUid, int] = field(default_factory=dict)
+    sent: Mapping[PodUid, datetime] = field(default_factory=dict)
+
+
+NO_CLAIMS = Claims()
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """What the operator was told of its cluster."""
+
+    has_autoscaler: bool = False
+    settle_s: float = SETTLE_S
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a kind decides on.
+
+    `leaving` are pods that an eviction of ours was sent for, or may still land on, and that are not seen to be
+    terminating yet: they count as gone where readiness matters, and never as free.
+    """
+
+    snapshot: Snapshot
+    in_flight: frozenset[StepKey] = frozenset()
+    answers: Mapping[StepKey, Answered] = field(default_factory=dict)
+    claims: Mapping[OperationId, Claims] = field(default_factory=dict)
+    leaving: frozenset[PodUid] = frozenset()
+    settings: ClusterSettings = ClusterSettings()
+
+    def assuming(self, steps: Iterable[Step]) -> "View":
+        """Return the view as it will be once these steps have been taken."""
+        evicted = frozenset(each.pod.uid for each in steps if isinstance(each, Evict))
+        return replace(self, leaving=self.leaving | evicted) if evicted else self
+
+    def serving(self, pod: Pod) -> bool:
+        """Tell whether a pod is ready and nothing of ours is about to end it."""
+        return pod.serves and pod.ref.uid not in self.leaving
+
+    def draining_nodes(self) -> frozenset[NodeName]:
+        """Return the nodes that open operations empty."""
+        return frozenset(each.draining for each in self.claims.values() if each.draining is not None)
+
+    def baseline(self, owner: OwnerUid) -> int:
+        """Return the highest count of ready pods that an open operation remembers for an owner."""
+        return max((each.baselines.get(owner, 0) for each in self.claims.values()), default=0)
+
+
+def retry_at(answered: Answered) -> datetime:
+    """Return when a step that was answered with trouble may be tried again: doubling pauses, as asked for at least."""
+    pause_s = min(RETRY_FIRST_S * 2 ** min(answered.tries - 1, 10), RETRY_MAX_S)
+    asked_s = getattr(answered.answer, "retry_after_s", None)
+    return answered.at + timedelta(seconds=max(pause_s, asked_s or 0.0))

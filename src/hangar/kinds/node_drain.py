@@ -1,0 +1,379 @@
+"""node.drain: cordon a node, then move every pod off it, as fast as its budgets and owners allow.
+
+A drain is done when every pod it found is gone by its UID *and* each of their owners serves elsewhere as before.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Literal, TypeAlias
+
+from hangar.domain import cordon, drain_report
+from hangar.domain.blockers import blocker, in_order, listed, sentence
+from hangar.domain.budgets import may_evict
+from hangar.domain.cordon import Take, Wait
+from hangar.domain.decision import (
+    Blocker,
+    BudgetFull,
+    Busy,
+    Cordon,
+    Denied,
+    End,
+    Evict,
+    Fail,
+    Go,
+    SeveralBudgets,
+    Step,
+    Uncordon,
+    Withheld,
+)
+from hangar.domain.drain_report import DrainState
+from hangar.domain.ids import OwnerUid, PodUid
+from hangar.domain.kind import Job, Kind, param
+from hangar.domain.limits import (
+    DEADLINE_MAX_S,
+    DEADLINE_MIN_S,
+    DRAIN_DEADLINE_DEFAULT_S,
+    GRACE_PERIOD_MAX_S,
+    LANDING_MAX_S,
+    UNDO_MAX_S,
+)
+from hangar.domain.moves import Tally, TrackedPod, tally
+from hangar.domain.operation import Phase
+from hangar.domain.owners import keeps_last_ready, ready_count
+from hangar.domain.preflight import Obstacle, obstacles, refused
+from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled
+from hangar.domain.selection import Move, select
+from hangar.domain.snapshot import Node
+from hangar.domain.view import Claims, StepKey, StepName, View, retry_at
+
+
+@dataclass(frozen=True, slots=True)
+class DrainParams:
+    """What a caller may choose."""
+
+    deadline_s: int = field(
+        default=DRAIN_DEADLINE_DEFAULT_S,
+        metadata=param("fail if it is not done this long after it started", least=DEADLINE_MIN_S, most=DEADLINE_MAX_S),
+    )
+    grace_period_s: int | None = field(
+        default=None,
+        metadata=param("grace period of every pod, instead of the pod's own", least=1, most=GRACE_PERIOD_MAX_S),
+    )
+    skip_fit_check: bool = field(
+        default=False,
+        metadata=param("begin even where it can be seen that pods fit nowhere or a budget can never allow it"),
+    )
+    on_failure: Literal["keep", "uncordon"] = field(
+        default="keep", metadata=param("what becomes of the drain's own cordon when it fails")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a drain has failed that still has its cordon to undo, and when it began to."""
+
+    code: str
+    message: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DrainMemory:
+    """What a drain must not forget in a crash.
+
+    `cordoned_at`: when our cordon was seen to be on. `is_checked`: nothing was found in the way, evictions may go.
+    `baselines`: ready pods of each owner before the first eviction.
+    """
+
+    cordoned_at: datetime | None = None
+    was_cordoned_before: bool = False
+    is_checked: bool = False
+    baselines: Mapping[OwnerUid, int] = field(default_factory=dict)
+    pods: Mapping[PodUid, TrackedPod] = field(default_factory=dict)
+    failure: Failure | None = None
+
+
+DrainJob: TypeAlias = Job[DrainParams, DrainMemory]
+Decision: TypeAlias = Go[DrainMemory] | End[DrainMemory]
+
+
+def claims(job: DrainJob) -> Claims:
+    """Return what an open drain holds: its node, what its owners had, what it has sent."""
+    sent = {uid: each.sent_at for uid, each in job.memory.pods.items() if each.sent_at is not None}
+    return Claims(job.target, job.memory.baselines, sent)
+
+
+def decide(job: DrainJob, view: View, now: datetime) -> Decision:
+    """Return the next move towards an empty, cordoned node whose pods serve elsewhere."""
+    if job.memory.failure is not None:
+        return _undo(job, view, now)
+    decision = _decide(job, view, now)
+    if isinstance(decision, End) and decision.phase is Phase.FAILED and job.params.on_failure == "uncordon":
+        node = cordon.node_of(view.snapshot, job.target, job.target_uid)
+        if node is not None and cordon.is_held_by(node, job.id) and not decision.memory.was_cordoned_before:
+            failure = Failure(decision.code, decision.message, now)
+            return _undo(replace(job, memory=replace(decision.memory, failure=failure)), view, now)
+    return decision
+
+
+def _decide(job: DrainJob, view: View, now: datetime) -> Decision:
+    node = cordon.node_of(view.snapshot, job.target, job.target_uid)
+    is_readable = not view.snapshot.unreadable
+    if is_readable:
+        job = replace(job, memory=remember(job, node, view, now))
+    if job.is_cancelled:
+        return _end(job, view, Phase.CANCELLED, "cancelled", drain_report.cancelled_message(_state(job, view)))
+    if is_readable and node is None and job.memory.cordoned_at is None:
+        return _fail(job, view, cordon.missing(view.snapshot, job.target))
+    if is_readable and job.memory.cordoned_at is not None:
+        if node is not None and not node.unschedulable:
+            return _fail(job, view, _interrupted(node))
+        if _is_done(job, view):
+            return _succeed(job, node, view)
+    if now >= job.deadline_at:
+        return _fail(job, view, Fail("deadline_exceeded", _overdue(job, node, view, now)))
+    if not is_readable:
+        return _wait(job, view, (cordon.unreadable(view.snapshot),), job.deadline_at)
+    if job.memory.cordoned_at is None:
+        assert node is not None
+        return _cordon(job, node, view, now)
+    return _empty(job, node, view, now)
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+_REFUSALS = (BudgetFull, Busy, Denied, SeveralBudgets, Withheld)
+"""Answers after which it is certain that the eviction did not land."""
+
+
+def remember(job: DrainJob, node: Node | None, view: View, now: datetime) -> DrainMemory:
+    """Return the memory with what this view adds: our cordon seen, pods found, owners counted, refusals struck out."""
+    memory = job.memory
+    if memory.cordoned_at is None and node is not None and cordon.is_held_by(node, job.id):
+        was_cordoned = node.mark is not None and node.mark.prior_unschedulable
+        memory = replace(memory, cordoned_at=now, was_cordoned_before=was_cordoned)
+    if memory.cordoned_at is None:
+        return memory
+    pods = dict(memory.pods)
+    for uid, each in memory.pods.items():
+        answered = view.answers.get(StepKey(job.id, StepName.EVICT, uid))
+        if answered is None or each.sent_at is None or answered.at < each.sent_at:
+            continue  # an answer from before was to an earlier try
+        if isinstance(answered.answer, _REFUSALS):
+            pods[uid] = replace(each, sent_at=None)
+    baselines = dict(memory.baselines)
+    for pod in view.snapshot.pods_on(node.name) if node is not None else ():
+        if pod.ref.uid in pods or not isinstance(select(pod, view.snapshot), Move):
+            continue
+        owner = view.snapshot.top_owner(pod)
+        pods[pod.ref.uid] = TrackedPod(pod.ref, owner)
+        if owner is not None and owner.uid not in baselines:
+            baselines[owner.uid] = max(ready_count(owner.uid, view), view.baseline(owner.uid))
+    return replace(memory, pods=pods, baselines=baselines)
+
+
+# --- the stages -------------------------------------------------------------------------------------------------------
+
+
+def _cordon(job: DrainJob, node: Node, view: View, now: datetime) -> Decision:
+    mark = cordon.mark_of(node, job.id, job.actor, job.reason)
+    match cordon.put_on(node, mark, view, now):
+        case Fail() as why:
+            return _fail(job, view, why)
+        case Wait(blocker=why, until=until):
+            return _wait(job, view, (why,), until)
+        case Take(step=step):
+            return Go(job.memory, drain_report.progress(_state(job, view), ()), steps=(step,))
+
+
+def _interrupted(node: Node) -> Fail:
+    by = node.cordon_manager or "somebody"
+    return Fail(
+        "interrupted", f"interrupted: node {node.name} was uncordoned by {by} in mid-drain; nothing more is evicted"
+    )
+
+
+def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decision:
+    """Move what is still there; the node is cordoned, or gone with its pods left to the garbage collector."""
+    count = tally(job.memory.pods, job.id, view)
+    if node is not None and not job.memory.is_checked:
+        found = obstacles(node, count.untouched, view, skip_fit_check=job.params.skip_fit_check)
+        if found:
+            return _judge(job, found, view, now)
+    job = replace(job, memory=replace(job.memory, is_checked=True))
+    if node is not None and (found := refused(node, view)):
+        return _fail(job, view, _failure_of(found))
+    if count.evicted and (why := cannot_be_rescheduled(job.memory.pods, view, now)) is not None:
+        return _fail(job, view, why)
+    if _is_done(job, view):
+        return _succeed(job, node, view)
+    walk = _walk(job, count, view, now) if node is not None else _Walk((), (), None)
+    if walk.denied is not None:
+        return _fail(job, view, walk.denied)
+    sent = {
+        step.pod.uid: replace(job.memory.pods[step.pod.uid], sent_at=now)
+        for step in walk.steps
+        if isinstance(step, Evict)
+    }
+    job = replace(job, memory=replace(job.memory, pods={**job.memory.pods, **sent}))
+    blockers = in_order(walk.blockers + _not_gone(count) + not_rescheduled(job.memory.pods, view))
+    progress = drain_report.progress(_state(job, view.assuming(walk.steps)), blockers)
+    recheck_at = min(each for each in (walk.recheck_at, job.deadline_at) if each is not None)
+    return Go(job.memory, progress, walk.steps, blockers, recheck_at)
+
+
+def _judge(job: DrainJob, found: tuple[Obstacle, ...], view: View, now: datetime) -> Decision:
+    """Fail, unless all that is in the way may be cleared by a controller that has just seen the cordon."""
+    assert job.memory.cordoned_at is not None
+    until = job.memory.cordoned_at + timedelta(seconds=view.settings.settle_s)
+    if now < until and all(each.may_settle for each in found):
+        waits = tuple(
+            blocker("settling", f"node {job.target}", settle_s=int(view.settings.settle_s), why=each.message)
+            for each in found
+        )
+        return _wait(job, view, waits, until)
+    return _fail(job, view, _failure_of(found))
+
+
+def _failure_of(found: tuple[Obstacle, ...]) -> Fail:
+    return Fail(found[0].code, listed([each.message for each in found]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """One pass over the pods that are still there."""
+
+    steps: tuple[Step, ...]
+    blockers: tuple[Blocker, ...]
+    recheck_at: datetime | None
+    denied: Fail | None = None
+
+
+def _walk(job: DrainJob, count: Tally, view: View, now: datetime) -> _Walk:
+    """Evict each untouched pod that nothing holds; each sees what those before it have spent."""
+    steps: list[Step] = []
+    blockers: list[Blocker] = []
+    times: list[datetime] = []
+    for pod in count.untouched:
+        answered = view.answers.get(StepKey(job.id, StepName.EVICT, pod.ref.uid))
+        match answered.answer if answered is not None else None:
+            case Denied(message=message):
+                why = Fail("eviction_denied", f"the cluster refuses to evict {pod.ref}: {message}")
+                return _Walk((), (), None, denied=why)
+            case BudgetFull(message=message) | Busy(message=message) | SeveralBudgets(message=message):
+                assert answered is not None
+                if now < retry_at(answered):
+                    times.append(retry_at(answered))
+                    blockers.append(blocker("retry", str(pod.ref), why=message))
+                    continue
+            case _:
+                pass
+        held = may_evict(pod, view) or keeps_last_ready(pod, view)
+        if held is not None:
+            blockers.append(held)
+            continue
+        steps.append(Evict(pod.ref, job.params.grace_period_s))
+        view = view.assuming(steps[-1:])
+    for pod in count.unknown:
+        sent_at = job.memory.pods[pod.ref.uid].sent_at
+        times.append((sent_at or now) + timedelta(seconds=LANDING_MAX_S))
+    return _Walk(tuple(steps), tuple(blockers), min(times, default=None))
+
+
+# --- waiting ----------------------------------------------------------------------------------------------------------
+
+
+def _not_gone(count: Tally) -> tuple[Blocker, ...]:
+    leaving = tuple(blocker("terminating", str(pod.ref)) for pod in count.terminating)
+    return leaving + tuple(blocker("landing", str(pod.ref)) for pod in count.unknown)
+
+
+def _is_done(job: DrainJob, view: View) -> bool:
+    """Tell whether every pod found is gone by its UID, and every owner serves off the draining nodes as before."""
+    is_empty = job.memory.is_checked and not tally(job.memory.pods, job.id, view).remaining
+    return is_empty and not lacking(job.memory.pods, view)
+
+
+# --- the end ----------------------------------------------------------------------------------------------------------
+
+
+def _undo(job: DrainJob, view: View, now: datetime) -> Decision:
+    """Take our own cordon off after a failure, as the caller chose, and then end as failed."""
+    failure = job.memory.failure
+    assert failure is not None
+    node = cordon.node_of(view.snapshot, job.target, job.target_uid)
+    if job.is_cancelled:
+        return _end(
+            job, view, Phase.CANCELLED, "cancelled", f"cancelled while its cordon was undone; {failure.message}"
+        )
+    if node is None or not node.unschedulable:
+        state = "the node is gone" if node is None else "the node is uncordoned again"
+        return _failed(job, view, failure.code, f"{failure.message}; {state}")
+    if not cordon.is_held_by(node, job.id):
+        return _failed(job, view, failure.code, f"{failure.message}; the cordon is {cordon.whose(node)}'s")
+    if now >= failure.at + timedelta(seconds=UNDO_MAX_S):
+        return _failed(job, view, failure.code, f"{failure.message}; the node could not be uncordoned in time")
+    match cordon.take_off(node, job.id, view, now):
+        case Fail(message=message):
+            return _failed(job, view, failure.code, f"{failure.message}; left cordoned: {message}")
+        case Wait(blocker=why, until=until):
+            return _wait(job, view, (why,), until)
+        case Take(step=step):
+            return Go(job.memory, drain_report.progress(_state(job, view), ()), steps=(step,))
+
+
+def _succeed(job: DrainJob, node: Node | None, view: View) -> End[DrainMemory]:
+    count = tally(job.memory.pods, job.id, view)
+    end = _end(job, view, Phase.SUCCEEDED, "drained", f"evicted_replicas={len(count.evicted)}")
+    if node is not None:
+        return end
+    note = "node_replaced" if job.target in view.snapshot.nodes else "node_deleted"
+    return replace(end, details={**end.details, "note": note})
+
+
+def _failed(job: DrainJob, view: View, code: str, message: str) -> End[DrainMemory]:
+    return _end(job, view, Phase.FAILED, code, message)
+
+
+def _end(job: DrainJob, view: View, phase: Phase, code: str, message: str) -> End[DrainMemory]:
+    state = _state(job, view)
+    return End(phase, code, message, job.memory, drain_report.progress(state, ()), drain_report.details(state))
+
+
+def _state(job: DrainJob, view: View) -> DrainState:
+    return DrainState(job.id, job.target, job.memory.pods, view)
+
+
+def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:
+    return _failed(job, view, why.code, why.message)
+
+
+def _overdue(job: DrainJob, node: Node | None, view: View, now: datetime) -> str:
+    count = tally(job.memory.pods, job.id, view)
+    waits = _walk(job, count, view, now).blockers if node is not None else ()
+    reasons = [sentence(each) for each in in_order(waits + _not_gone(count) + not_rescheduled(job.memory.pods, view))]
+    if view.snapshot.unreadable:
+        reasons.insert(0, sentence(cordon.unreadable(view.snapshot)))
+    if job.memory.cordoned_at is None:
+        reasons.insert(0, f"node {job.target} could not be cordoned")
+    because = f": {listed(reasons)}" if reasons else ""
+    return f"not done within the deadline of {job.params.deadline_s} s{because}"
+
+
+def _wait(job: DrainJob, view: View, blockers: tuple[Blocker, ...], until: datetime | None) -> Go[DrainMemory]:
+    return Go(job.memory, drain_report.progress(_state(job, view), blockers), (), blockers, until)
+
+
+KIND = Kind(
+    name="node.drain",
+    version=1,
+    title="Drain a node",
+    needs="drain",
+    runs_in="operator",
+    params=DrainParams,
+    memory=DrainMemory,
+    steps=(Cordon, Evict, Uncordon),
+    decide=decide,
+    claims=claims,
+)

@@ -1,0 +1,94 @@
+"""What the simulated cluster's API server answers to each step."""
+
+from dataclasses import replace
+from typing import assert_never
+
+from hangar.domain.decision import (
+    Accepted,
+    Answer,
+    BudgetFull,
+    Cordon,
+    Evict,
+    Gone,
+    Namesake,
+    SeveralBudgets,
+    Step,
+    Uncordon,
+    Unmark,
+)
+from hangar.domain.snapshot import Node, Pod, PodPhase
+from hangar.operator.cluster.simulated.world import World
+
+MANAGER = "hangar-operator"
+
+
+def take(world: World, step: Step) -> Answer:
+    """Let a step take effect now, and return the answer."""
+    match step:
+        case Evict():
+            return _evict(world, step)
+        case Cordon() | Uncordon() | Unmark():
+            return _patch(world, step)
+        case _ as never:
+            assert_never(never)
+
+
+def _patch(world: World, step: Cordon | Uncordon | Unmark) -> Answer:
+    node = world.snapshot().nodes.get(step.node)
+    if node is None:
+        return Gone()
+    if node.uid != step.uid:
+        return Namesake()
+    world.put_node(_patched(node, step))
+    return Accepted()
+
+
+def _patched(node: Node, step: Cordon | Uncordon | Unmark) -> Node:
+    match step:
+        case Cordon(mark=mark) if node.unschedulable:  # the field keeps its owner where its value does not change
+            return replace(node, mark=mark)
+        case Cordon(mark=mark):
+            return replace(node, mark=mark, unschedulable=True, cordon_manager=MANAGER, cordon_is_ours=True)
+        case Uncordon():
+            return replace(node, mark=None, unschedulable=False, cordon_manager=None, cordon_is_ours=False)
+        case Unmark():
+            return replace(node, mark=None)
+        case _ as never:
+            assert_never(never)
+
+
+def _evict(world: World, step: Evict) -> Answer:
+    snapshot = world.snapshot()
+    named = [
+        pod
+        for pod in snapshot.pods.values()
+        if (pod.ref.namespace, pod.ref.name) == (step.pod.namespace, step.pod.name)
+    ]
+    if not named:
+        return Gone()
+    (pod,) = named
+    if pod.ref.uid != step.pod.uid:
+        return Namesake()
+    refusal = _ask_budgets(world, pod)
+    if refusal is None:
+        world.delete_pod(pod.ref.uid, step.grace_s)
+    return refusal or Accepted()
+
+
+def _ask_budgets(world: World, pod: Pod) -> Answer | None:
+    if pod.phase is PodPhase.PENDING or pod.is_finished or pod.is_terminating:
+        return None
+    budgets = world.snapshot().budgets_of(pod)
+    if len(budgets) > 1:
+        return SeveralBudgets(
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+        )
+    for budget in budgets:
+        if not pod.ready and (budget.always_allow_unready or budget.healthy >= budget.desired_healthy > 0):
+            return None
+        if budget.allowed <= 0:
+            needs, has = budget.desired_healthy, budget.healthy
+            text = f"The disruption budget {budget.name} needs {needs} healthy pods and has {has} currently"
+            return BudgetFull(text)
+        world.spend_budget(budget, pod)
+    return None

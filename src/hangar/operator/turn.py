@@ -1,0 +1,99 @@
+"""One turn: every open operation of the cluster decided on one view, oldest first. Pure.
+
+What an operation decided is assumed done before the next one is asked. That fold is the ledger that keeps several
+drains from spending one budget twice.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
+
+from hangar.domain.blockers import blocker
+from hangar.domain.decision import Accepted, Answered, End, Go, Unknown
+from hangar.domain.ids import OperationId, PodUid
+from hangar.domain.kind import Job, Kind
+from hangar.domain.limits import LANDING_MAX_S
+from hangar.domain.snapshot import Snapshot
+from hangar.domain.view import Claims, ClusterSettings, StepKey, StepName, View
+
+Decision: TypeAlias = Go[Any] | End[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenJob:
+    """An open operation together with its kind."""
+
+    kind: Kind[Any, Any]
+    job: Job[Any, Any]
+
+
+def turn(jobs: Iterable[OpenJob], view: View, now: datetime) -> list[tuple[OperationId, Decision]]:
+    """Return the decision of each operation, oldest first (ids sort by their time)."""
+    decided: list[tuple[OperationId, Decision]] = []
+    for each in sorted(jobs, key=lambda open_job: open_job.job.id):
+        decision = each.kind.decide(each.job, view, now)
+        match decision:
+            case End():
+                decision = _not_before_answers(each.job, decision, view)
+            case Go(steps=steps):
+                view = view.assuming(steps)
+        decided.append((each.job.id, decision))
+    return decided
+
+
+def _not_before_answers(job: Job[Any, Any], decision: End[Any], view: View) -> Decision:
+    """Hold an end back while calls of the operation are unanswered: nothing may land after its last word."""
+    count = sum(1 for key in view.in_flight if key.operation == job.id)
+    if not count:
+        return decision
+    waits = (blocker("in_flight", f"operation {job.id}", steps=count),)
+    return Go(decision.memory, decision.progress, blockers=waits)
+
+
+def view_of(
+    snapshot: Snapshot,
+    jobs: Iterable[OpenJob],
+    in_flight: frozenset[StepKey],
+    answers: Mapping[StepKey, Answered],
+    recently_accepted: Mapping[PodUid, datetime],
+    settings: ClusterSettings,
+    now: datetime,
+) -> View:
+    """Put a snapshot together with all that is under way on it.
+
+    `recently_accepted` are evictions of operations that may be over, by when they were accepted; they count until
+    the snapshot shows them.
+    """
+    claims: dict[OperationId, Claims] = {each.job.id: each.kind.claims(each.job) for each in jobs}
+    leaving = {uid for uid, at in recently_accepted.items() if _is_unseen(uid, snapshot) and _may_land(at, now)}
+    for operation, claim in claims.items():
+        for uid, sent_at in claim.sent.items():
+            key = StepKey(operation, StepName.EVICT, uid)
+            if _is_unseen(uid, snapshot) and (key in in_flight or _is_leaving(answers.get(key), sent_at, now)):
+                leaving.add(uid)
+    leaving |= {PodUid(key.subject) for key in in_flight if key.step is StepName.EVICT}
+    return View(snapshot, in_flight, answers, claims, frozenset(leaving), settings)
+
+
+def _is_unseen(uid: PodUid, snapshot: Snapshot) -> bool:
+    pod = snapshot.pods.get(uid)
+    return pod is not None and not pod.is_terminating
+
+
+def _is_leaving(answered: Answered | None, sent_at: datetime, now: datetime) -> bool:
+    """Tell whether an eviction that memory lists as sent may still take effect.
+
+    Without an answer it may have left before a crash; without a clear one a webhook may still let it land.
+    """
+    if answered is None or answered.at < sent_at:
+        return _may_land(sent_at, now)
+    match answered.answer:
+        case Accepted() | Unknown():
+            return _may_land(answered.at, now)
+        case _:
+            return False
+
+
+def _may_land(since: datetime, now: datetime) -> bool:
+    return now - since < timedelta(seconds=LANDING_MAX_S)
