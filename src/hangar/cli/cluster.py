@@ -41,8 +41,8 @@ def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
 
 
 def _ls(args: Namespace) -> Exit:
-    hub = Hub(resolve(args, os.environ))
-    print_list(args, hub.pages("/v1/clusters", {}, args.limit), COLUMNS, names_in("name"), "clusters")
+    with Hub(resolve(args, os.environ)) as hub:
+        print_list(args, hub.pages("/v1/clusters", {}, args.limit), COLUMNS, names_in("name"), "clusters")
     return Exit.SUCCESS
 
 
@@ -52,7 +52,8 @@ def _add_get(parser: Parser, _words: Sequence[str]) -> None:
 
 
 def _get(args: Namespace) -> Exit:
-    document = Hub(resolve(args, os.environ)).get(f"/v1/clusters/{segment(args.name)}")
+    with Hub(resolve(args, os.environ)) as hub:
+        document = hub.get(f"/v1/clusters/{segment(args.name)}")
     print_one(args, document, document["name"])
     return Exit.SUCCESS
 

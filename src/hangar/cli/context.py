@@ -119,7 +119,7 @@ def _check_address(server: str) -> None:
     from hangar.cli.http import Hub
     from hangar.cli.settings import Endpoint
 
-    Hub(Endpoint(server, source="--server", token=None))
+    Hub(Endpoint(server, source="--server", token=None))  # it refuses what is no address
     if server.startswith("http://") and not server.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")):
         hint(f"warning: {server} is not https: the token travels for all to read")
 

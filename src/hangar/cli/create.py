@@ -67,10 +67,9 @@ def add_create(parser: Parser, words: Sequence[str]) -> None:
 
 def create(args: Namespace) -> Exit:
     """Create the operation, print its id, and wait for its end if that was asked for."""
-    hub = Hub(resolve(args, os.environ))
     screen = screen_for(args)
     known: list[str] = []
-    with detaching(args, lambda: known[0] if known else None, screen):
+    with Hub(resolve(args, os.environ)) as hub, detaching(args, lambda: known[0] if known else None, screen):
         record = _ask(args, hub)
         known.append(record["id"])
         _announce(args, record, screen)

@@ -48,7 +48,6 @@ def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
 
 
 def _ls(args: Namespace) -> Exit:
-    hub = Hub(resolve(args, os.environ))
     query = {
         "cluster": args.cluster,
         "node": args.node,
@@ -56,7 +55,8 @@ def _ls(args: Namespace) -> Exit:
         "allocatable": "true" if args.allocatable else None,
     }
     what = "free devices" if args.allocatable else "devices"
-    print_list(args, hub.pages("/v1/devices", query, args.limit), COLUMNS, names, what)
+    with Hub(resolve(args, os.environ)) as hub:
+        print_list(args, hub.pages("/v1/devices", query, args.limit), COLUMNS, names, what)
     return Exit.SUCCESS
 
 

@@ -46,8 +46,8 @@ def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
 
 def _ls(args: Namespace) -> Exit:
     query = {"type": args.type, "cluster": args.cluster, "operation": args.operation}
-    pages = Hub(resolve(args, os.environ)).pages("/v1/events", query, args.limit)
-    print_list(args, pages, COLUMNS, names_in("rev"), "events")
+    with Hub(resolve(args, os.environ)) as hub:
+        print_list(args, hub.pages("/v1/events", query, args.limit), COLUMNS, names_in("rev"), "events")
     return Exit.SUCCESS
 
 

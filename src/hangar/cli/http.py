@@ -27,6 +27,7 @@ from urllib.parse import quote, urlencode, urlsplit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from ssl import SSLContext
     from typing import Any
 
     from hangar.cli.settings import Endpoint
@@ -75,6 +76,12 @@ class Hub:
         self._port = address.port or (443 if self._is_secure else 80)
         self._base = address.path.rstrip("/")
         self._connection: http.client.HTTPConnection | None = None
+
+    def __enter__(self) -> Hub:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def get(self, path: str, query: Query | None = None) -> Any:
         """Return the JSON document at a path."""
@@ -161,7 +168,6 @@ class Hub:
     ) -> tuple[http.client.HTTPResponse, bytes]:
         was_kept = self._connection is not None
         connection = self._connection or self._connect()
-        self._connection = connection
         connection.sock.settimeout(timeout_s)
         try:
             connection.request(method, url, payload, dict(headers))
@@ -180,18 +186,22 @@ class Hub:
         return answer, content
 
     def _connect(self) -> http.client.HTTPConnection:
+        context = self._trust() if self._is_secure else None
         connection = http.client.HTTPConnection(self._host, self._port, timeout=CONNECT_TIMEOUT_S)
+        self._connection = connection  # from here on it is closed whatever happens
         connection.connect()
-        if self._is_secure:
-            import ssl
-
+        if context is not None:
             connection.default_port = 443
-            try:
-                context = ssl.create_default_context(cafile=self.endpoint.ca_file)
-            except (OSError, ValueError) as error:
-                raise UsageError(f"cannot use the CA file {self.endpoint.ca_file}: {error}") from None
             connection.sock = context.wrap_socket(connection.sock, server_hostname=self._host)
         return connection
+
+    def _trust(self) -> SSLContext:
+        import ssl
+
+        try:
+            return ssl.create_default_context(cafile=self.endpoint.ca_file)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"cannot use the CA file {self.endpoint.ca_file}: {error}") from None
 
     def _understood(self, answer: http.client.HTTPResponse, content: bytes) -> Response:
         status = answer.status

@@ -63,8 +63,8 @@ def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
 
 
 def _ls(args: Namespace) -> Exit:
-    hub = Hub(resolve(args, os.environ))
-    print_list(args, hub.pages("/v1/nodes", {"cluster": args.cluster}, args.limit), COLUMNS, names, "nodes")
+    with Hub(resolve(args, os.environ)) as hub:
+        print_list(args, hub.pages("/v1/nodes", {"cluster": args.cluster}, args.limit), COLUMNS, names, "nodes")
     return Exit.SUCCESS
 
 
@@ -76,8 +76,8 @@ def _add_get(parser: Parser, _words: Sequence[str]) -> None:
 
 def _get(args: Namespace) -> Exit:
     cluster, _, name = args.name.rpartition("/")
-    hub = Hub(resolve(args, os.environ))
-    document = hub.get(f"/v1/nodes/{segment(name)}", {"cluster": cluster or args.cluster})
+    with Hub(resolve(args, os.environ)) as hub:
+        document = hub.get(f"/v1/nodes/{segment(name)}", {"cluster": cluster or args.cluster})
     print_one(args, document, document["name"])
     return Exit.SUCCESS
 

@@ -76,8 +76,8 @@ def _ls(args: argparse.Namespace) -> Exit:
         "since": args.since,
         "until": args.until,
     }
-    pages = Hub(resolve(args, os.environ)).pages("/v1/operations", query, args.limit)
-    print_list(args, pages, COLUMNS, names_in("id"), "operations")
+    with Hub(resolve(args, os.environ)) as hub:
+        print_list(args, hub.pages("/v1/operations", query, args.limit), COLUMNS, names_in("id"), "operations")
     return Exit.SUCCESS
 
 
@@ -91,7 +91,8 @@ def _add_get(parser: Parser, _words: Sequence[str]) -> None:
 
 
 def _get(args: argparse.Namespace) -> Exit:
-    document = Hub(resolve(args, os.environ)).get(_path(args))
+    with Hub(resolve(args, os.environ)) as hub:
+        document = hub.get(_path(args))
     print_one(args, document, document["id"])
     return Exit.SUCCESS
 
@@ -102,8 +103,8 @@ def _add_events(parser: Parser, _words: Sequence[str]) -> None:
 
 
 def _events(args: argparse.Namespace) -> Exit:
-    pages = Hub(resolve(args, os.environ)).pages(f"{_path(args)}/events", {}, args.limit)
-    print_list(args, pages, EVENT_COLUMNS, names_in("rev"), "events")
+    with Hub(resolve(args, os.environ)) as hub:
+        print_list(args, hub.pages(f"{_path(args)}/events", {}, args.limit), EVENT_COLUMNS, names_in("rev"), "events")
     return Exit.SUCCESS
 
 
@@ -114,9 +115,8 @@ def _add_wait(parser: Parser, _words: Sequence[str]) -> None:
 
 
 def _wait(args: argparse.Namespace) -> Exit:
-    hub = Hub(resolve(args, os.environ))
     screen = screen_for(args)
-    with detaching(args, lambda: args.id, screen):
+    with Hub(resolve(args, os.environ)) as hub, detaching(args, lambda: args.id, screen):
         ended = wait_and_print(args, hub, screen, args.id, None)
     return Exit.SUCCESS if ended["phase"] == "succeeded" else Exit.OPERATION_FAILED
 
@@ -128,9 +128,8 @@ def _add_cancel(parser: Parser, _words: Sequence[str]) -> None:
 
 
 def _cancel(args: argparse.Namespace) -> Exit:
-    hub = Hub(resolve(args, os.environ))
     screen = screen_for(args)
-    with detaching(args, lambda: args.id, screen):
+    with Hub(resolve(args, os.environ)) as hub, detaching(args, lambda: args.id, screen):
         record: Document = hub.post(f"{_path(args)}:cancel", {}, {}).document
         if not is_waiting(args):
             _say_cancel(args, record)

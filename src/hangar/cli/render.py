@@ -123,13 +123,13 @@ def cut(text: str, width_max: int) -> str:
 
 def inline(value: object) -> str:
     """Return any JSON value on one line."""
+    if value in (None, "", [], {}):
+        return ABSENT
     match value:
-        case None | [] | {}:
-            return ABSENT
         case bool():
             return "true" if value else "false"
         case str():
-            return clean(value) or ABSENT
+            return clean(value)
         case list():
             between = "; " if any(isinstance(each, dict) for each in value) else ", "
             return between.join(map(inline, value))
