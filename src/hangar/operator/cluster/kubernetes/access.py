@@ -52,18 +52,13 @@ NEEDED: Mapping[str, tuple[Access, ...]] = MappingProxyType(
 """By operation. Beside these the operator needs `get` on the namespace kube-system, which pins the cluster."""
 
 
-class _ReviewStatus(msgspec.Struct):
+class ReviewStatus(msgspec.Struct):
+    """The API server's answer."""
+
     allowed: bool = False
 
 
-class _Review(msgspec.Struct):
-    status: _ReviewStatus = msgspec.field(default_factory=_ReviewStatus)
+class Review(msgspec.Struct):
+    """The question with its answer."""
 
-
-def is_allowed(body: bytes) -> bool:
-    """Return the API server's answer to a review.
-
-    Raises:
-        msgspec.DecodeError: It is not the answer to a review.
-    """
-    return msgspec.json.decode(body, type=_Review).status.allowed
+    status: ReviewStatus = msgspec.field(default_factory=ReviewStatus)

@@ -42,6 +42,7 @@ from hangar.operator.cluster.kubernetes.watched import BUDGETS, NODES, OWNERS, P
 from hangar.operator.cluster.port import ClusterError, Gate, Identity
 
 V = TypeVar("V")
+R = TypeVar("R")
 
 CONFLICT_TRIES = 4
 """A kubelet writes its node's status every few seconds; to meet it four times in a row is not chance."""
@@ -108,8 +109,8 @@ class KubernetesCluster:
 
     async def identity(self) -> Identity:
         """Return who the cluster is. Raises ClusterError while it cannot be reached."""
-        version = msgspec.json.decode(await self._read("/version"), type=_Version)
-        namespace = msgspec.json.decode(await self._read(PINNING_NAMESPACE), type=_Pin)
+        version = await self._ask("GET", "/version", _Version)
+        namespace = await self._ask("GET", PINNING_NAMESPACE, _Pin)
         return Identity(namespace.metadata.uid, version.git_version)
 
     async def grants(self) -> Mapping[str, bool]:
@@ -251,20 +252,20 @@ class KubernetesCluster:
         if self._changed is not None:
             self._changed.set()
 
-    async def _read(self, path: str) -> bytes:
-        return await self._ask("GET", path, None)
-
     async def _is_allowed(self, question: access.Access) -> bool:
-        return access.is_allowed(await self._ask("POST", access.PATH, question.review()))
+        return (await self._ask("POST", access.PATH, access.Review, question.review())).status.allowed
 
-    async def _ask(self, method: str, path: str, body: object) -> bytes:
+    async def _ask(self, method: str, path: str, expected: type[R], body: object = None) -> R:
         try:
             reply = await self._api.call(method, path, body=body)
         except (NotSentError, NoReplyError) as error:
             raise ClusterError(f"the API server cannot be reached: {method} {path}: {error}") from error
         if not reply.is_success:
             raise ClusterError(f"the API server does not let us in: {method} {path}: {reply.text()}")
-        return reply.body
+        try:
+            return msgspec.json.decode(reply.body, type=expected)
+        except msgspec.DecodeError as error:
+            raise ClusterError(f"no API server replies to {method} {path}: {error}") from error
 
 
 class _Pin(msgspec.Struct):

@@ -1,8 +1,8 @@
 """Requests to one API server: single calls with a gate before them, and streams of bytes."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -126,7 +126,7 @@ class Api:
         except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, OSError, ValueError) as error:
             raise departure.failure(described(error)) from error
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str]) -> AsyncIterator[Stream]:
         """Open a GET whose reply is read as it comes; whoever reads it guards it against silence.
 
@@ -158,10 +158,13 @@ class Api:
     def _request(self, request: BasicRequest) -> httpx2.Request:
         changed_ns = self._authority_changed_ns()
         if changed_ns != self._authority_read_ns:
-            # A rotated authority: what is in flight ends on the old client, all else trusts the new one.
-            self._retired.append(self._client)
-            self._client = self._new_client()
-            self._authority_read_ns = changed_ns
+            # A rotated authority: what is in flight ends on the old client, all else trusts the new one. A file that
+            # is only half there is looked at again by the next request.
+            with contextlib.suppress(ClusterError):
+                fresh = self._new_client()
+                self._retired.append(self._client)
+                self._client = fresh
+                self._authority_read_ns = changed_ns
         return self._client.build_adapter_request(request)
 
     def _authority_changed_ns(self) -> int:

@@ -230,10 +230,15 @@ class Reflector(Generic[V]):
             self._postpone(watchdog)
             async with self._open({"resourceVersion": str(self._version)}) as stream:
                 await _check(stream)
-                self._recovered()
-                async for line in lines(stream.chunks):
-                    self._postpone(watchdog)
-                    self._follow(_EVENT.decode(line))
+                # An open stream is no proof: it may break at its first event, again and again.
+                recovery = asyncio.get_running_loop().call_later(STABLE_S, self._recovered)
+                try:
+                    async for line in lines(stream.chunks):
+                        self._postpone(watchdog)
+                        self._follow(_EVENT.decode(line))
+                        self._recovered()
+                finally:
+                    recovery.cancel()
 
     def _open(self, params: dict[str, str]) -> AbstractAsyncContextManager[Stream]:
         common = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(int(self._jitter(*WATCH_S)))}
