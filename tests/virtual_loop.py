@@ -3,16 +3,22 @@
 import asyncio
 import selectors
 from collections.abc import Coroutine, Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeVar
+
+from hangar.clock import to_us
 
 T = TypeVar("T")
 
+START_S = 1000.0
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """Runs timers in their order without waiting for them; starts at second 1000 of its own time."""
+    """Runs timers in their order without waiting for them; starts at START_S of its own time."""
 
     def __init__(self) -> None:
-        self._now_s = 1000.0
+        self._now_s = START_S
         super().__init__(_LeapingSelector(self))
 
     def time(self) -> float:
@@ -47,6 +53,16 @@ class _LeapingSelector(selectors.BaseSelector):
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
         return self._real.get_map()
+
+
+class LoopClock:
+    """The running loop's time as a clock; its start is noon."""
+
+    def now_us(self) -> int:
+        return to_us(NOON) + round((self.monotonic_s() - START_S) * 1e6)
+
+    def monotonic_s(self) -> float:
+        return asyncio.get_running_loop().time()
 
 
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:

@@ -10,11 +10,6 @@ import httpx2
 from lightkube.config.kubeconfig import KubeConfig, SingleConfig
 from lightkube.config.models import Cluster, User
 
-from hangar.clock import from_us, to_us
-from tests.operator.cluster.kubernetes.documents import EPOCH
-
-NOON_US = to_us(from_us(0).fromisoformat(EPOCH))
-
 
 @dataclass(frozen=True)
 class Says:
@@ -124,16 +119,6 @@ def a_config() -> SingleConfig:
     config = KubeConfig.from_one(cluster=Cluster(server="https://cluster.test", insecure=True), user=User()).get()
     assert config is not None
     return config
-
-
-class LoopClock:
-    """The virtual loop's time: noon at its second 1000."""
-
-    def now_us(self) -> int:
-        return NOON_US + round((self.monotonic_s() - 1000.0) * 1e6)
-
-    def monotonic_s(self) -> float:
-        return asyncio.get_running_loop().time()
 
 
 def middle(least: float, most: float) -> float:

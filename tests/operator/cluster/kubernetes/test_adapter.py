@@ -34,7 +34,6 @@ from tests.operator.cluster.kubernetes.documents import Document, a_bookmark, a_
 from tests.operator.cluster.kubernetes.fake_server import (
     Breaks,
     FakeServer,
-    LoopClock,
     Says,
     Scripted,
     Stalls,
@@ -42,7 +41,7 @@ from tests.operator.cluster.kubernetes.fake_server import (
     a_config,
     middle,
 )
-from tests.virtual_loop import run_virtual
+from tests.virtual_loop import LoopClock, run_virtual
 
 MARK = CordonMark(OperationId("op_1"), "kim", "firmware", prior_unschedulable=False)
 N1 = (NodeName("n1"), NodeUid("uid-n1"))

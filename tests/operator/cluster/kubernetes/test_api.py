@@ -17,13 +17,12 @@ from testbed.certificates import Authority
 from tests.operator.cluster.kubernetes.fake_server import (
     Breaks,
     FakeServer,
-    LoopClock,
     Says,
     Scripted,
     Stalls,
     a_config,
 )
-from tests.virtual_loop import run_virtual
+from tests.virtual_loop import LoopClock, run_virtual
 
 
 def an_api(*script: Scripted) -> tuple[Api, FakeServer]:

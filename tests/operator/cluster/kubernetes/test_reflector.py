@@ -19,14 +19,13 @@ from tests.operator.cluster.kubernetes.documents import a_bookmark, a_node, a_pa
 from tests.operator.cluster.kubernetes.fake_server import (
     Breaks,
     FakeServer,
-    LoopClock,
     Says,
     Scripted,
     Streams,
     a_config,
     middle,
 )
-from tests.virtual_loop import run_virtual
+from tests.virtual_loop import LoopClock, run_virtual
 
 REFUSED = httpx2.ConnectError("refused")
 RESET = httpx2.ReadError("reset")

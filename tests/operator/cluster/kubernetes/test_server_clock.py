@@ -61,6 +61,16 @@ def test_time_never_runs_backwards_for_a_small_correction() -> None:
     assert clock.now() == before
 
 
+def test_the_first_reply_turns_our_own_time_back_only_if_it_was_far_off() -> None:
+    own = HandClock()
+    clock = ServerClock(own)
+    own_time = clock.now()
+    clock.observe(own_time - timedelta(seconds=1), 500.0, 500.0)
+    assert clock.now() == own_time
+    clock.observe(own_time - timedelta(hours=1), 500.0, 500.0)
+    assert clock.now() < own_time
+
+
 def test_a_server_clock_that_is_set_is_followed() -> None:
     own = HandClock()
     clock = ServerClock(own)

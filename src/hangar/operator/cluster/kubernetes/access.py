@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
@@ -20,7 +21,7 @@ class Access:
     verb: str
     subresource: str = ""
 
-    def review(self) -> dict[str, object]:
+    def review(self) -> dict[str, Any]:
         """Return the question whether we have this access, as the API server takes it."""
         attributes = {
             "group": self.group,

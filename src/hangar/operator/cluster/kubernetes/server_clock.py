@@ -47,9 +47,10 @@ class ServerClock:
     def now(self) -> datetime:
         """Return the server's time; before any reply, our own."""
         if self._most_s == float("inf"):
-            return from_us(self._clock.now_us())
-        lead_s = (self._least_s + self._most_s) / 2
-        now = from_us(round((lead_s + self._clock.monotonic_s()) * 1e6))
+            now = from_us(self._clock.now_us())
+        else:
+            lead_s = (self._least_s + self._most_s) / 2
+            now = from_us(round((lead_s + self._clock.monotonic_s()) * 1e6))
         if self._last is not None and timedelta(0) < self._last - now < timedelta(seconds=STEP_BACK_MAX_S):
             return self._last
         self._last = now
