@@ -1,18 +1,21 @@
 """What a contract test needs of a cluster: to arrange it as people and controllers would, and to wait for a sight."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Protocol, TypeAlias, TypeVar
 
 from hangar.domain.decision import Answer, Step
-from hangar.domain.ids import NodeName
-from hangar.domain.snapshot import Node, Pod, PodRef, Snapshot
+from hangar.domain.ids import NodeName, OperationId
+from hangar.domain.snapshot import CordonMark, Node, Pod, PodRef, Snapshot
 from hangar.operator.cluster.port import Cluster
 from hangar.operator.cluster.simulated.spec import BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
 
 T = TypeVar("T")
 
 SEEN_WITHIN_S = 30.0
+
+MARK = CordonMark(OperationId("op_01"), "kim", "firmware upgrade", prior_unschedulable=False)
 
 
 class Stage(Protocol):
@@ -47,6 +50,26 @@ class Stage(Protocol):
 
     async def remove_pod(self, pod: PodRef) -> None:
         """Take a pod away at once, as its controller's garbage collector could."""
+
+
+Scene: TypeAlias = Callable[[Stage], Awaitable[None]]
+SCENES: list[Scene] = []
+
+
+def scene(each: Scene) -> Scene:
+    """Add a scene to the contract."""
+    SCENES.append(each)
+    return each
+
+
+def a_template(**parts: object) -> PodTemplate:
+    """Return pods that start at once and end quickly."""
+    return replace(PodTemplate(ready_after_s=0.0, terminate_after_s=1.0), **parts)  # type: ignore[arg-type]
+
+
+def a_deployment(name: str = "web", replicas: int = 2, **parts: object) -> WorkloadSpec:
+    """Return a Deployment whose pods are labelled app=NAME."""
+    return WorkloadSpec("Deployment", name, replicas, a_template(labels={"app": name}, **parts))
 
 
 async def until(stage: Stage, what: str, look: Callable[[Snapshot], T | None]) -> T:

@@ -8,7 +8,7 @@ from hangar.domain.snapshot import PodRef
 from hangar.operator.cluster.simulated.adapter import SimulatedCluster
 from hangar.operator.cluster.simulated.spec import BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
 from hangar.operator.cluster.simulated.world import World
-from tests.contracts.cluster_scenes import Scene
+from tests.contracts.cluster_stage import Scene
 from tests.virtual_loop import LoopClock, run_virtual
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from tests.contracts.cluster_scenes import SCENES, Scene
+from tests.contracts.cluster_scenes import ALL_SCENES
+from tests.contracts.cluster_stage import Scene
 from tests.contracts.simulated_stage import play
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+@pytest.mark.parametrize("scene", ALL_SCENES, ids=lambda scene: scene.__name__)
 def test_the_simulated_cluster(scene: Scene) -> None:
     play(scene)

@@ -14,7 +14,7 @@ from hangar.operator.cluster.simulated.spec import BudgetSpec, NodeSpec, PodTemp
 from testbed import manifests
 from testbed.bed import Bed
 from testbed.kube import until
-from tests.contracts.cluster_scenes import Scene
+from tests.contracts.cluster_stage import Scene
 
 MERGE_PATCH = "application/merge-patch+json"
 

@@ -12,8 +12,18 @@ from testbed import manifests
 from testbed.bed import Bed
 from testbed.kube import KubeError
 from testbed.kube import until as looked
-from tests.contracts.cluster_scenes import MARK, a_deployment, a_template
-from tests.contracts.cluster_stage import a_node, gone, now_shown, pods_of, serving, take, until
+from tests.contracts.cluster_stage import (
+    MARK,
+    a_deployment,
+    a_node,
+    a_template,
+    gone,
+    now_shown,
+    pods_of,
+    serving,
+    take,
+    until,
+)
 from tests.kubernetes.conftest import user_with
 from tests.kubernetes.kubernetes_stage import KubernetesStage, play
 
