@@ -1,6 +1,7 @@
 """One real cluster for all tests of this folder, built on first use and up in seconds."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,18 @@ RBAC = "rbac.authorization.k8s.io/v1"
 
 
 @pytest.fixture(scope="session")
-def bed() -> Iterator[Bed]:
+def bed(pytestconfig: pytest.Config) -> Iterator[Bed]:
     """A running bed; tests clean up after themselves, or use `empty_bed`."""
-    with Bed(build()) as running:
+    with _shown(pytestconfig):  # a first build takes minutes, and says so
+        programs = build()
+    with Bed(programs) as running:
         yield running
+
+
+def _shown(config: pytest.Config) -> AbstractContextManager[None]:
+    """Return a context whose output reaches the terminal at once."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    return nullcontext() if capture is None else capture.global_and_fixture_disabled()
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ class Api:
                 self._learn(response, sent_s)
                 return Reply(response.status_code, response.content, _retry_after_s(response))
         except TimeoutError as error:
-            raise departure.failure(f"no reply within {timeout_s:g} s") from error
+            raise departure.failure(f"no reply within {timeout_s:.2g} s") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, OSError, ValueError) as error:
             raise departure.failure(described(error)) from error
 
