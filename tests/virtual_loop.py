@@ -3,6 +3,7 @@
 import asyncio
 import selectors
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -63,6 +64,13 @@ class LoopClock:
 
     def monotonic_s(self) -> float:
         return asyncio.get_running_loop().time()
+
+
+async def pass_time(seconds: float) -> None:
+    """Let virtual time pass."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.get_running_loop().create_future()
 
 
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:

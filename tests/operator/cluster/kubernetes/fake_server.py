@@ -10,6 +10,8 @@ import httpx2
 from lightkube.config.kubeconfig import KubeConfig, SingleConfig
 from lightkube.config.models import Cluster, User
 
+from tests.virtual_loop import pass_time
+
 
 @dataclass(frozen=True)
 class Says:
@@ -104,7 +106,7 @@ async def _pieces(stream: Streams) -> AsyncIterator[bytes]:
             case Exception():
                 raise piece
             case pause_s:
-                await asyncio.sleep(pause_s)
+                await pass_time(pause_s)
     if not stream.ends:
         await _never()
 

@@ -41,7 +41,7 @@ from tests.operator.cluster.kubernetes.fake_server import (
     a_config,
     middle,
 )
-from tests.virtual_loop import LoopClock, run_virtual
+from tests.virtual_loop import LoopClock, pass_time, run_virtual
 
 MARK = CordonMark(OperationId("op_1"), "kim", "firmware", prior_unschedulable=False)
 N1 = (NodeName("n1"), NodeUid("uid-n1"))
@@ -314,7 +314,7 @@ def test_a_kind_that_we_may_not_read_is_named_and_the_snapshot_is_there() -> Non
         bench.server.script = [Streams((an_event("ADDED", a_node("n1")), a_bookmark(10, is_end=True))), forbidden]
         bench.server.script += [Streams((a_bookmark(10, is_end=True),))] * 6
         task = asyncio.create_task(bench.cluster.run(bench.changed))
-        await asyncio.sleep(0.01)
+        await pass_time(0.01)
         assert bench.snapshot.unreadable == ("pods: 403: pods is forbidden",)
         assert set(bench.snapshot.nodes) == {"n1"}
         assert isinstance(

@@ -1,3 +1,5 @@
+"""What the API server's replies to a step mean."""
+
 import json
 from typing import Any
 

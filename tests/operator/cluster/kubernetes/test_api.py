@@ -1,3 +1,5 @@
+"""Requests: the gate before them, whether they left, and credentials that change."""
+
 import os
 from collections.abc import Coroutine
 from datetime import UTC, datetime

@@ -1,3 +1,5 @@
+"""Kubeconfigs and what is wrong with them."""
+
 from pathlib import Path
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""One kind's objects: what the watch says, and what our own writes returned before it did."""
+
 from hangar.operator.cluster.kubernetes.mirror import Entry, Mirror
 
 

@@ -1,3 +1,5 @@
+"""Quantities as integers, rounded up as Kubernetes does."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

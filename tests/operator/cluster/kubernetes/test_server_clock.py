@@ -1,3 +1,5 @@
+"""The API server's time from the Date headers of its replies."""
+
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 

@@ -1,3 +1,5 @@
+"""Nodes, budgets and owners as the values that decisions read."""
+
 import json
 from datetime import UTC, datetime
 from typing import Any

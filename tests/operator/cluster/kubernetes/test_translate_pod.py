@@ -1,3 +1,5 @@
+"""Pods as the values that decisions read."""
+
 import json
 from datetime import UTC, datetime
 from typing import Any
