@@ -90,7 +90,7 @@ def _before_the_noun(words: list[str]) -> tuple[Namespace, list[str]]:
         return given, words
     from hangar.cli.commands import Parser, add_hub_options
 
-    parser = Parser(prog="hgr", add_help=False, allow_abbrev=False)
+    parser = Parser(prog="hgr", add_help=False)
     add_hub_options(parser)
     parser.add_argument("--version", action="store_true")
     parser.add_argument("-h", "--help", action="store_true")
@@ -138,13 +138,15 @@ def _printed(text: str) -> int:
 
 
 def _tell(failure: Failure) -> None:
+    from hangar.cli.render import clean
+
     lines = [f"error: {failure.message}"]
     lines += [f"  {detail}" for detail in failure.details]
     lines += [f"hint: {text}" for text in failure.hints]
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
-        print("\n".join(lines), file=sys.stderr, flush=True)
+        print("\n".join(map(clean, lines)), file=sys.stderr, flush=True)
     except OSError:
         _leave_pipe()
 

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 
 def hint(text: str) -> None:
     """Print a line on stderr."""
-    print(text, file=sys.stderr, flush=True)
+    print(clean(text), file=sys.stderr, flush=True)
+
+
+def is_capable(stream: TextIO) -> bool:
+    """Tell whether a stream is a terminal that can do more than print lines."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def is_coloured(stream: TextIO) -> bool:
-    """Tell whether colours may be used: only on a terminal that knows them, and not if NO_COLOR is set."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Tell whether colours may be used: only on a capable terminal, and not if NO_COLOR is set."""
+    return is_capable(stream) and not os.environ.get("NO_COLOR")
 
 
 def width_of(stream: TextIO) -> int | None:

@@ -138,10 +138,10 @@ class Waiting:
             if record is not None and self._away is None:
                 self._screen.show(record)
             left_s = self._left_s()
-            if left_s <= 0 and record is not None and self._away is None:
+            if left_s <= 0 and self._away is None and record is not None:
                 raise TimedOut(record, self._timeout_s or 0)
             if left_s <= 0 and self._away is not None:
-                raise self._away
+                raise Failure(Exit.UNREACHABLE, self._away.message, hints=self._away.hints)
             asked_s = self._clock()
             try:
                 news = self._ask(operation_id, record, left_s)
