@@ -117,6 +117,23 @@ def test_on_a_terminal_progress_is_drawn_in_place_and_the_outcome_stays(hub: Scr
     assert shown.endswith("\r\x1b[2Knode.drain iad-1-n02 succeeded: evicted_replicas=3 (42s)\r\n")
 
 
+@pytest.mark.parametrize("form", ["table", "json", "name"])
+def test_output_that_finds_no_place_is_told(hub: ScriptedHub, form: str) -> None:
+    hub.on_list("/v1/operations", an_operation())
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        process = start(hub, "operation", "ls", "-o", form, stdout=full.fileno())
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, err) == (1, "error: cannot write the output: No space left on device\n")
+
+
+def test_a_closed_stdout_is_no_reason_to_fail(hub: ScriptedHub) -> None:
+    hub.on_list("/v1/operations", an_operation())
+    command = f"exec {sys.executable} -m hangar.cli operation ls >&-"
+    environ = {"HGR_SERVER": hub.url, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ran = subprocess.run(["/bin/sh", "-c", command], env=environ, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
 def _all_of(descriptor: int) -> str:
     content = b""
     try:

@@ -40,6 +40,10 @@ def main(words: Sequence[str] | None = None) -> int:
         return Exit.INTERRUPTED
     except (KeyboardInterrupt, Detached):
         return Exit.INTERRUPTED
+    except OSError as error:  # what the network does comes as a Failure; what is left is output that finds no place
+        _tell(Failure(Exit.UNEXPECTED, f"cannot write the output: {error.strerror}"))
+        _leave_pipe()
+        return Exit.UNEXPECTED
     except SystemExit as request:  # argparse ends so after --help
         return request.code if isinstance(request.code, int) else Exit.SUCCESS
     return code
@@ -144,8 +148,6 @@ def _tell(failure: Failure) -> None:
     lines += [f"  {detail}" for detail in failure.details]
     lines += [f"hint: {text}" for text in failure.hints]
     try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
         print("\n".join(map(clean, lines)), file=sys.stderr, flush=True)
     except OSError:
         _leave_pipe()

@@ -81,7 +81,9 @@ def add_hub_options(parser: Parser) -> None:
 def add_output_options(parser: Parser, *, has_header: bool = False) -> None:
     """Add the options for what is printed, and in which form."""
     group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", choices=FORMS, default="table", help="the form of the output")
+    group.add_argument(
+        "-o", "--output", choices=FORMS, default="table", metavar="FORM", help=f"one of {', '.join(FORMS)}"
+    )
     group.add_argument("-q", "--quiet", action="store_true", help="print ids or names only, and no hints")
     if has_header:
         group.add_argument("--no-headers", action="store_true", help="leave the table's header out")

@@ -6,7 +6,7 @@ import os
 
 from hangar.cli.commands import add_output_options
 from hangar.cli.exits import Exit
-from hangar.cli.failures import Failure, Refused, UsageError
+from hangar.cli.failures import Detached, Failure, Refused, UsageError
 from hangar.cli.http import Hub
 from hangar.cli.printing import hint, print_one
 from hangar.cli.progress import title
@@ -101,7 +101,7 @@ def _ask(args: Namespace, hub: Hub) -> Document:
         if failure.is_passing:
             failure.hints = (*failure.hints, f"whether the operation was created is not known; {repeat}")
         raise
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Detached):
         hint(f"interrupted while asking: whether the operation was created is not known; {repeat}")
         raise
     if answer.headers.get("idempotent-replayed") == "true" and not args.quiet:

@@ -261,6 +261,7 @@ def _tick_until_readable(connection: http.client.HTTPConnection, timeout_s: floa
         on_tick()
         if select.select([connection.sock], [], [], TICK_S)[0]:
             return
+    raise TimeoutError
 
 
 def _cause(error: Exception) -> str:

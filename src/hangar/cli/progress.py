@@ -62,8 +62,8 @@ class Screen:
 
     def __init__(self, stream: TextIO | None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream  # None shows nothing
-        self._is_live = stream is not None and is_capable(stream)
-        self._is_coloured = stream is not None and is_coloured(stream)
+        self._is_live = is_capable(stream)
+        self._is_coloured = is_coloured(stream)
         self._clock = clock
         self._since_s = clock()
         self._record: Document | None = None
