@@ -106,7 +106,7 @@ def _skipped(state: DrainState) -> Rows:
 
 def _warnings(state: DrainState) -> list[str]:
     return [
-        f"{pod.ref} keeps data in an emptyDir on disk, which is lost when it moves"
-        for pod in sorted(state.view.snapshot.pods_on(state.node), key=lambda each: each.ref)
-        if pod.has_disk_empty_dir and pod.ref.uid in state.pods
+        f"{each.ref} keeps data in an emptyDir on disk, which is lost when it moves"
+        for each in sorted(state.pods.values(), key=lambda tracked: tracked.ref)
+        if each.has_disk_empty_dir
     ]

@@ -27,6 +27,38 @@ IDEMPOTENCY_TTL_S = 24 * 3600.0
 INVENTORY_INTERVAL_S = 1.0
 """Ordinary changes of nodes are sent at most this often; cordon and ready flips go at once."""
 
+HUB_START_LEASES = 2
+"""After a start the hub hands over and ends nothing before this many leases: whoever is alive is heard by then."""
+
+SWEEP_INTERVAL_S = 1.0
+"""How often the hub looks for what has run out of time: an offline cluster shows within a second of its lease."""
+
+SWEEP_ROWS_MAX = 500
+"""One sweep ends or forgets this many rows of a sort, so that it never holds up the writer; the next goes on."""
+
+STANDBYS_REMEMBERED_MAX = 8
+"""So many waiting operators of a cluster are told apart, each an event once; more is a mistake that shows anyway."""
+
+UNCORDON_ATTRIBUTED_S = 10.0
+"""A node that turns schedulable this soon after our uncordon ended is put down to it: reports overtake watches."""
+
+# --- the store --------------------------------------------------------------------------------------------------------
+
+STORE_BUSY_TIMEOUT_S = 5.0
+"""How long a transaction waits for another process's lock on the file: `token create` holds it for milliseconds."""
+
+WRITES_QUEUED_MAX = 1000
+"""Writes that may wait for the writer: at 800 a second the last of them waits little more than a second."""
+
+WRITES_IN_A_COMMIT_MAX = 64
+"""Writes that share one sync to disk: more would make the first wait for the last."""
+
+READING_THREADS = 4
+"""Threads that read lists: SQLite reads in parallel, and lists are rare beside point reads."""
+
+READINESS_PROBE_BYTES = 16 * 1024
+"""What the readiness check writes and takes back: a few pages, so that a full disk cannot hide in a half-empty one."""
+
 # --- the API ----------------------------------------------------------------------------------------------------------
 
 WAIT_MAX_S = 55.0
@@ -46,6 +78,21 @@ BODY_BYTES_MAX = 1_048_576
 
 OPERATOR_BODY_BYTES_MAX = 64 * 1_048_576
 """A report or inventory may have this many bytes: thousands of nodes in one complete inventory."""
+
+WAITERS_MAX = 10_000
+"""Long polls that may be parked at a time: about 20 KiB each, so 200 MB."""
+
+TOKEN_CACHED_S = 0.5
+"""How long a token that was found valid is not looked up again: a revoked one works on for no longer than this."""
+
+TOKENS_CACHED_MAX = 4096
+"""Tokens remembered at a time: more than any fleet has operators and people."""
+
+SHUTDOWN_GRACE_S = 5.0
+"""How long requests in flight may take to end when the hub is told to stop."""
+
+NAME_CHARS_MAX = 253
+"""A name of a node, cluster or token: as long as Kubernetes lets a name be."""
 
 REASON_CHARS_MAX = 1000
 """A reason is a sentence or two."""

@@ -17,6 +17,7 @@ class TrackedPod:
 
     ref: PodRef
     owner: OwnerRef | None
+    has_disk_empty_dir: bool = False
     sent_at: datetime | None = None
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from hangar.domain.decision import Answered, Evict, Step, subject
-from hangar.domain.ids import NodeName, OperationId, OwnerUid, PodUid
+from hangar.domain.ids import NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.limits import RETRY_FIRST_S, RETRY_MAX_S, SETTLE_S
 from hangar.domain.snapshot import Pod, Snapshot
 
@@ -46,7 +46,7 @@ class Claims:
     its memory lists as about to be sent, and since when.
     """
 
-    draining: NodeName | None = None
+    draining: tuple[NodeName, NodeUid] | None = None
     baselines: Mapping[OwnerUid, int] = field(default_factory=dict)
     sent: Mapping[PodUid, datetime] = field(default_factory=dict)
 
@@ -87,8 +87,10 @@ class View:
         return pod.serves and pod.ref.uid not in self.leaving
 
     def draining_nodes(self) -> frozenset[NodeName]:
-        """Return the nodes that open operations empty."""
-        return frozenset(each.draining for each in self.claims.values() if each.draining is not None)
+        """Return the nodes that open operations empty; one that took the name of such a node is not among them."""
+        named = (each.draining for each in self.claims.values() if each.draining is not None)
+        nodes = self.snapshot.nodes
+        return frozenset(name for name, uid in named if name not in nodes or nodes[name].uid == uid)
 
     def baseline(self, owner: OwnerUid) -> int:
         """Return the highest count of ready pods that an open operation remembers for an owner."""

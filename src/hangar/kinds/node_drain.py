@@ -42,7 +42,7 @@ from hangar.domain.moves import Tally, TrackedPod, tally
 from hangar.domain.operation import Phase
 from hangar.domain.owners import keeps_last_ready, ready_count
 from hangar.domain.preflight import Obstacle, obstacles, refused
-from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled
+from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled, verdict_at
 from hangar.domain.selection import Move, select
 from hangar.domain.snapshot import Node
 from hangar.domain.view import Claims, StepKey, StepName, View, retry_at
@@ -101,7 +101,7 @@ Decision: TypeAlias = Go[DrainMemory] | End[DrainMemory]
 def claims(job: DrainJob) -> Claims:
     """Return what an open drain holds: its node, what its owners had, what it has sent."""
     sent = {uid: each.sent_at for uid, each in job.memory.pods.items() if each.sent_at is not None}
-    return Claims(job.target, job.memory.baselines, sent)
+    return Claims((job.target, job.target_uid), job.memory.baselines, sent)
 
 
 def decide(job: DrainJob, view: View, now: datetime) -> Decision:
@@ -167,7 +167,7 @@ def remember(job: DrainJob, node: Node | None, view: View, now: datetime) -> Dra
         if pod.ref.uid in pods or not isinstance(select(pod, view.snapshot), Move):
             continue
         owner = view.snapshot.top_owner(pod)
-        pods[pod.ref.uid] = TrackedPod(pod.ref, owner)
+        pods[pod.ref.uid] = TrackedPod(pod.ref, owner, pod.has_disk_empty_dir)
         if owner is not None and owner.uid not in baselines:
             baselines[owner.uid] = max(ready_count(owner.uid, view), view.baseline(owner.uid))
     return replace(memory, pods=pods, baselines=baselines)
@@ -217,9 +217,10 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
         if isinstance(step, Evict)
     }
     job = replace(job, memory=replace(job.memory, pods={**job.memory.pods, **sent}))
-    blockers = in_order(walk.blockers + _not_gone(count) + not_rescheduled(job.memory.pods, view))
+    blockers = in_order(walk.blockers + _not_gone(count) + not_rescheduled(_evicted(count), view))
     progress = drain_report.progress(_state(job, view.assuming(walk.steps)), blockers)
-    recheck_at = min(each for each in (walk.recheck_at, job.deadline_at) if each is not None)
+    times = (walk.recheck_at, verdict_at(job.memory.pods, view), job.deadline_at)
+    recheck_at = min(each for each in times if each is not None)
     return Go(job.memory, progress, walk.steps, blockers, recheck_at)
 
 
@@ -289,6 +290,11 @@ def _not_gone(count: Tally) -> tuple[Blocker, ...]:
     return leaving + tuple(blocker("landing", str(pod.ref)) for pod in count.unknown)
 
 
+def _evicted(count: Tally) -> Mapping[PodUid, TrackedPod]:
+    """Return the pods that our evictions have ended: what is not touched yet need not serve elsewhere yet."""
+    return {each.ref.uid: each for each in count.evicted}
+
+
 def _is_done(job: DrainJob, view: View) -> bool:
     """Tell whether every pod found is gone by its UID, and every owner serves off the draining nodes as before."""
     is_empty = job.memory.is_checked and not tally(job.memory.pods, job.id, view).remaining
@@ -352,7 +358,7 @@ def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:
 def _overdue(job: DrainJob, node: Node | None, view: View, now: datetime) -> str:
     count = tally(job.memory.pods, job.id, view)
     waits = _walk(job, count, view, now).blockers if node is not None else ()
-    reasons = [sentence(each) for each in in_order(waits + _not_gone(count) + not_rescheduled(job.memory.pods, view))]
+    reasons = [sentence(each) for each in in_order(waits + _not_gone(count) + not_rescheduled(_evicted(count), view))]
     if view.snapshot.unreadable:
         reasons.insert(0, sentence(cordon.unreadable(view.snapshot)))
     if job.memory.cordoned_at is None:

@@ -160,6 +160,28 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """One token, without its secret. `cluster` is set for an operator's alone; `created_by` null: on the hub itself."""
+
+    id: str
+    name: str
+    role: str
+    cluster: str | None
+    created_by: str | None
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewToken:
+    """A token that was just made; `secret` is what to send as the bearer, and is shown this once."""
+
+    token: Token
+    secret: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page(Generic[T]):
     """One page of a list. Only a missing `next_page_token` ends it; `as_of` is the feed's revision it was read at."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hangar.domain.snapshot import EMPTY, Taint, Toleration
+from hangar.domain.snapshot import Taint, Toleration
 
 GPU = "nvidia.com/gpu"
 
@@ -16,7 +16,7 @@ class NodeSpec:
     resources: Mapping[str, int] = field(
         default_factory=lambda: {GPU: 8, "cpu": 192_000, "memory": 2 << 40, "pods": 110}
     )
-    labels: Mapping[str, str] = EMPTY
+    labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     is_ready: bool = True
 
@@ -29,9 +29,9 @@ class PodTemplate:
     """
 
     requests: Mapping[str, int] = field(default_factory=dict)
-    labels: Mapping[str, str] = EMPTY
+    labels: Mapping[str, str] = field(default_factory=dict)
     tolerations: tuple[Toleration, ...] = ()
-    node_selector: Mapping[str, str] = EMPTY
+    node_selector: Mapping[str, str] = field(default_factory=dict)
     grace_s: int = 30
     ready_after_s: float = 2.0
     terminate_after_s: float = 1.0

@@ -146,9 +146,10 @@ class World:
 
     def add_bare_pod(self, name: str, node: str, template: PodTemplate, namespace: str = "default") -> Pod:
         """Add a pod that no controller owns, ready at once."""
-        pod = self._pod(namespace, name, None, template)
-        self.templates[pod.ref.uid] = template
-        self.put_pod(replace(pod, node=NodeName(node), phase=PodPhase.RUNNING, ready=True))
+        unplaced = self._pod(namespace, name, None, template)
+        self.templates[unplaced.ref.uid] = template
+        pod = replace(unplaced, node=NodeName(node), phase=PodPhase.RUNNING, ready=True)
+        self.put_pod(pod)
         return pod
 
     def add_budget(self, spec: BudgetSpec) -> BudgetUid:

@@ -1,0 +1,67 @@
+"""What an event says, in a sentence: made where it is read, from the data that is stored."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hangar.hub.store.tx import EventType
+
+
+def event_sentence(type_: EventType, name: str, actor: str | None, data: Mapping[str, Any]) -> str:
+    """Return the sentence of an event about the object `name`."""
+    by = f" by {actor}" if actor else ""
+    match type_:
+        case EventType.OPERATION_CREATED:
+            return f"{data['type']} {data['target']} was asked for{by}{_because(data)}"
+        case EventType.OPERATION_STARTED:
+            return f"{data['type']} {data['target']} started"
+        case EventType.OPERATION_TAKEN_OVER:
+            return f"{data['type']} {data['target']} was taken over by a new operator, attempt {data['attempts']}"
+        case EventType.OPERATION_PROGRESSED:
+            return _progress(data["progress"])
+        case EventType.OPERATION_CANCEL_REQUESTED:
+            return f"{data['type']} {data['target']} was asked to stop{by}"
+        case EventType.OPERATION_SUCCEEDED | EventType.OPERATION_FAILED | EventType.OPERATION_CANCELLED:
+            return f"{data['type']} {data['target']} {type_.value.partition('.')[2]}: {data['message']}"
+        case EventType.CLUSTER_ADDED:
+            return f"cluster {name} was added{by}"
+        case EventType.CLUSTER_ONLINE:
+            return f"the operator of {name} is connected"
+        case EventType.CLUSTER_OFFLINE:
+            return _offline(name, data)
+        case EventType.CLUSTER_STANDBY:
+            return f"a second operator of {name} stands by: {data['standby']}, while {data['holder']} holds the cluster"
+        case EventType.NODE_ADDED:
+            return f"node {name} was added"
+        case EventType.NODE_REMOVED:
+            return f"node {name} is gone"
+        case EventType.NODE_REPLACED:
+            cordon = "; the cordon went with the old one" if data["was_cordoned"] and not data["is_cordoned"] else ""
+            return f"node {name} was replaced by another of the same name{cordon}"
+        case EventType.NODE_CORDONED:
+            return f"node {name} was cordoned{by}{_because(data)}"
+        case EventType.NODE_UNCORDONED:
+            return f"node {name} was uncordoned{by}"
+        case EventType.NODE_READY:
+            return f"node {name} is ready"
+        case EventType.NODE_NOT_READY:
+            return f"node {name} is not ready"
+        case EventType.TOKEN_CREATED:
+            return f"a token for {name} with the role {data['role']} was created{by}"
+        case EventType.TOKEN_REVOKED:
+            return f"the token {data['id']} of {name} was revoked{by}"
+
+
+def _because(data: Mapping[str, Any]) -> str:
+    return f": {data['reason']}" if data.get("reason") else ""
+
+
+def _progress(progress: Mapping[str, Any]) -> str:
+    blockers = "; ".join(each["message"] for each in progress["blockers"])
+    counts = f"{progress['done']} of {progress['total']} {progress['unit']}"
+    return ", ".join(part for part in (counts, progress["message"]) if part) + (f": {blockers}" if blockers else "")
+
+
+def _offline(name: str, data: Mapping[str, Any]) -> str:
+    if data["released"]:
+        return f"the operator of {name} signed off"
+    return f"the operator of {name} fell silent; last heard at {data['last_seen_at']}"

@@ -1,0 +1,116 @@
+"""All that differs between the databases: how they are opened, how they insert, how they say no."""
+
+import sqlite3
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+from hangar.domain.limits import STORE_BUSY_TIMEOUT_S
+from hangar.hub.store.tables import IS_OPEN
+
+UNAVAILABLE_SQLITE = {
+    sqlite3.SQLITE_BUSY: "the database is locked by another process",
+    sqlite3.SQLITE_LOCKED: "the database is locked",
+    sqlite3.SQLITE_READONLY: "the database is read-only",
+    sqlite3.SQLITE_IOERR: "the disk failed",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_CANTOPEN: "the database file cannot be opened",
+    sqlite3.SQLITE_NOMEM: "there is no memory left",
+    sqlite3.SQLITE_CORRUPT: "the database file is damaged",
+    sqlite3.SQLITE_NOTADB: "the file is no database",
+    sqlite3.SQLITE_PERM: "access to the database file is denied",
+    sqlite3.SQLITE_PROTOCOL: "the database file is in use",
+}
+
+
+def sqlite_url(path: str) -> str:
+    """Return the URL of a database file."""
+    return f"sqlite:///{path}"
+
+
+def memory_engine() -> Engine:
+    """Open a database in memory, over one connection that all share."""
+    engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+    _prepare_sqlite(engine, begin="BEGIN")
+    return engine
+
+
+def writing_engine(url: str) -> Engine:
+    """Open the engine that writes: one connection, and each transaction takes the write lock as it begins."""
+    engine = create_engine(url, poolclass=StaticPool, connect_args=_connect_args())
+    _prepare_sqlite(engine, begin="BEGIN IMMEDIATE")
+    return engine
+
+
+def reading_engine(url: str, connections_max: int) -> Engine:
+    """Open the engine that reads: no transactions, so that no reader ever holds up the writer."""
+    engine = create_engine(
+        url, isolation_level="AUTOCOMMIT", pool_size=connections_max, max_overflow=0, connect_args=_connect_args()
+    )
+    _prepare_sqlite(engine, begin=None)
+    return engine
+
+
+def _connect_args() -> dict[str, Any]:
+    return {"check_same_thread": False, "timeout": STORE_BUSY_TIMEOUT_S}
+
+
+def _prepare_sqlite(engine: Engine, begin: str | None) -> None:
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None  # the driver's own mode does not enclose savepoints
+        if begin is None:
+            connection.execute("PRAGMA query_only = ON")
+        elif begin == "BEGIN IMMEDIATE":
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")  # what was acknowledged survives a power cut
+
+    if begin is not None:
+
+        @event.listens_for(engine, "begin")
+        def _on_begin(connection: Connection) -> None:
+            connection.exec_driver_sql(begin)
+
+
+def is_in_transaction(connection: Connection) -> bool:
+    """Tell whether the driver still has a transaction: a full disk makes SQLite roll the whole of it back."""
+    driver = connection.connection.driver_connection
+    return isinstance(driver, sqlite3.Connection) and driver.in_transaction
+
+
+def why_unavailable(error: SQLAlchemyError) -> str | None:
+    """Return why the store cannot serve now, or None where the error is a fault of the statement."""
+    if not isinstance(error, DBAPIError) or not isinstance(error.orig, sqlite3.Error):
+        return None
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    return None if code is None else UNAVAILABLE_SQLITE.get(code & 0xFF)  # the upper bits only say more
+
+
+def insert_unless_held(connection: Connection, table: Table, values: dict[str, Any]) -> Insert:
+    """Build an insert that does nothing where an open operation has the same hold."""
+    statement = _insert(connection, table, values)
+    return statement.on_conflict_do_nothing(index_elements=["hold"], index_where=IS_OPEN)
+
+
+def insert_unless_there(connection: Connection, table: Table, values: dict[str, Any]) -> Insert:
+    """Build an insert that does nothing where the primary key is taken."""
+    return _insert(connection, table, values).on_conflict_do_nothing(
+        index_elements=[column.name for column in table.primary_key]
+    )
+
+
+def insert_or_replace(connection: Connection, table: Table, values: dict[str, Any]) -> Insert:
+    """Build an insert that overwrites the given columns where the primary key is taken."""
+    statement = _insert(connection, table, values)
+    keys = [column.name for column in table.primary_key]
+    changed = {name: statement.excluded[name] for name in values if name not in keys}
+    return statement.on_conflict_do_update(index_elements=keys, set_=changed)
+
+
+def _insert(connection: Connection, table: Table, values: dict[str, Any]) -> sqlite.Insert | postgresql.Insert:
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert(table).values(values)
+    return sqlite.insert(table).values(values)

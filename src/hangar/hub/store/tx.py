@@ -1,0 +1,138 @@
+"""Tx: one write transaction, which gathers what happened and stamps it with the feed's next revisions at its end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection, Table, bindparam, insert, update
+
+from hangar.hub.store.tables import clusters, events, feed, nodes, operations, runs
+
+
+class EventType(StrEnum):
+    """What an event can be about; the set is closed, so that a filter can be checked."""
+
+    OPERATION_CREATED = "operation.created"
+    OPERATION_STARTED = "operation.started"
+    OPERATION_TAKEN_OVER = "operation.taken_over"
+    OPERATION_PROGRESSED = "operation.progressed"
+    OPERATION_CANCEL_REQUESTED = "operation.cancel_requested"
+    OPERATION_SUCCEEDED = "operation.succeeded"
+    OPERATION_FAILED = "operation.failed"
+    OPERATION_CANCELLED = "operation.cancelled"
+    CLUSTER_ADDED = "cluster.added"
+    CLUSTER_ONLINE = "cluster.online"
+    CLUSTER_OFFLINE = "cluster.offline"
+    CLUSTER_STANDBY = "cluster.standby"
+    NODE_ADDED = "node.added"
+    NODE_REMOVED = "node.removed"
+    NODE_REPLACED = "node.replaced"
+    NODE_CORDONED = "node.cordoned"
+    NODE_UNCORDONED = "node.uncordoned"
+    NODE_READY = "node.ready"
+    NODE_NOT_READY = "node.not_ready"
+    TOKEN_CREATED = "token.created"  # noqa: S105 - the name of an event
+    TOKEN_REVOKED = "token.revoked"  # noqa: S105 - the name of an event
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an event is about: `kind` is operation, cluster, node or token."""
+
+    kind: str
+    name: str
+    cluster: str | None = None
+
+
+def operation_key(id_: str) -> str:
+    """Return the key under which those who wait for an operation are woken."""
+    return f"operation:{id_}"
+
+
+def cluster_key(name: str) -> str:
+    """Return the key under which a cluster's operator is woken for its jobs."""
+    return f"cluster:{name}"
+
+
+class Tx:
+    """One write transaction. Use cases run their SQL over `connection` and tell here what they changed.
+
+    The feed's row is the last lock a transaction takes: only then are the revisions known that its events and rows
+    get, so they are in the order of the commits, without gaps. `stamp` does that; it runs at the end by itself, and
+    earlier where a use case wants to return a record with its version.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.woken: set[str] = set()
+        self._events: list[dict[str, Any]] = []
+        self._touched: dict[Table, dict[tuple[str, ...], None]] = {}
+
+    def event(
+        self,
+        type_: EventType,
+        subject: Subject,
+        at_us: int,
+        *,
+        op_id: str | None = None,
+        actor: str | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Append to the feed; `data` holds what its sentence needs."""
+        self._events.append(
+            {
+                "at_us": at_us,
+                "type": type_.value,
+                "object_kind": subject.kind,
+                "object_name": subject.name,
+                "object_cluster": subject.cluster,
+                "op_id": op_id,
+                "actor": actor,
+                "data": dict(data or {}),
+            }
+        )
+
+    def touch_operation(self, id_: str, cluster: str | None) -> None:
+        """Say that an operation changed: those who wait for it and its cluster's operator are woken."""
+        self._touch(operations, id_)
+        self.woken.add(operation_key(id_))
+        if cluster is not None:
+            self.woken.add(cluster_key(cluster))
+
+    def touch_run(self, op_id: str) -> None:
+        """Say that an operation's run changed: its operator wrote that itself and is not woken."""
+        self._touch(runs, op_id)
+        self.woken.add(operation_key(op_id))
+
+    def touch_cluster(self, name: str) -> None:
+        """Say that what users see of a cluster changed."""
+        self._touch(clusters, name)
+
+    def touch_node(self, cluster: str, name: str) -> None:
+        """Say that a node changed."""
+        self._touch(nodes, cluster, name)
+
+    def stamp(self) -> None:
+        """Give every event a revision of its own, and every touched row the newest of them."""
+        if not self._events and not self._touched:
+            return
+        count = max(1, len(self._events))
+        advance = update(feed).values(rev=feed.c.rev + count).returning(feed.c.rev)
+        rev = int(self.connection.execute(advance).scalar_one())
+        if self._events:
+            first = rev - count + 1
+            numbered = [{"rev": first + offset, **each} for offset, each in enumerate(self._events)]
+            self.connection.execute(insert(events), numbered)
+        for table, keys in self._touched.items():
+            columns = list(table.primary_key)
+            statement = update(table).values(rev=bindparam("new_rev"))
+            for index, column in enumerate(columns):
+                statement = statement.where(column == bindparam(f"key_{index}"))
+            parameters = [{"new_rev": rev, **{f"key_{i}": part for i, part in enumerate(key)}} for key in keys]
+            self.connection.execute(statement, parameters)
+        self._events.clear()
+        self._touched.clear()
+
+    def _touch(self, table: Table, *key: str) -> None:
+        self._touched.setdefault(table, {})[key] = None

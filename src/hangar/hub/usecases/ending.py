@@ -1,0 +1,70 @@
+"""How an operation ends: the one place that writes a terminal phase."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import delete, update
+
+from hangar.domain.operation import Phase, check_transition
+from hangar.hub.store.records import OperationRecord
+from hangar.hub.store.tables import operations, runs
+from hangar.hub.store.tx import EventType, Subject, Tx
+from hangar.hub.usecases.rules import SECOND_US
+
+ENDED: Mapping[Phase, EventType] = {
+    Phase.SUCCEEDED: EventType.OPERATION_SUCCEEDED,
+    Phase.FAILED: EventType.OPERATION_FAILED,
+    Phase.CANCELLED: EventType.OPERATION_CANCELLED,
+}
+
+
+def end_operation(
+    tx: Tx,
+    record: OperationRecord,
+    phase: Phase,
+    now_us: int,
+    *,
+    code: str,
+    message: str,
+    details: Mapping[str, Any] | None = None,
+    progress: Mapping[str, Any] | None = None,
+    actor: str | None = None,
+) -> None:
+    """Move an operation to a terminal phase with its result; its run goes, its hold is free.
+
+    `progress` None keeps the last one known. Raises IllegalTransitionError where the table has no such move.
+    """
+    check_transition(record.phase, phase)
+    duration_s = max(0, now_us - record.created_us) // SECOND_US
+    result = {
+        "code": code,
+        "message": message,
+        "attempts": record.attempts,
+        "duration": f"{duration_s}s",
+        "details": dict(details or {}),
+    }
+    tx.connection.execute(
+        update(operations)
+        .where(operations.c.id == record.id, operations.c.phase == record.phase.value)
+        .values(
+            phase=phase.value,
+            finished_us=now_us,
+            result=result,
+            final_progress=record.progress if progress is None else dict(progress),
+        )
+    )
+    tx.connection.execute(delete(runs).where(runs.c.op_id == record.id))
+    tx.event(
+        ENDED[phase],
+        operation_subject(record),
+        now_us,
+        op_id=record.id,
+        actor=actor,
+        data={"type": record.type, "target": record.target, "code": code, "message": message},
+    )
+    tx.touch_operation(record.id, record.cluster)
+
+
+def operation_subject(record: OperationRecord) -> Subject:
+    """Return an operation as the subject of an event."""
+    return Subject("operation", record.id, record.cluster)

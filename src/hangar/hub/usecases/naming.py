@@ -1,0 +1,48 @@
+"""Names as people write them: a bare node name where it is unambiguous in the fleet, else `cluster/node`."""
+
+from sqlalchemy import Connection, select
+
+from hangar.hub.store.records import NodeRecord, find_nodes
+from hangar.hub.store.tables import clusters
+from hangar.wire.problems import FieldError, Problem, ProblemCode
+
+
+def resolve_node(connection: Connection, name: str, cluster: str | None, path: str) -> NodeRecord:
+    """Return the node that a name means. `path` is where the name stood, for the error.
+
+    Raises Problem: NOT_FOUND, AMBIGUOUS_TARGET with `candidates`, INVALID_VALUE where name and cluster contradict.
+    """
+    in_cluster, slash, bare = name.rpartition("/")
+    if slash and cluster is not None and cluster != in_cluster:
+        error = FieldError("cluster", f"is {cluster}, but {path} names the cluster {in_cluster}")
+        raise Problem(ProblemCode.INVALID_VALUE, f"cluster: {error.message}", (error,))
+    wanted = in_cluster if slash else cluster
+    found = find_nodes(connection, bare, wanted)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        candidates = [f"{each.cluster}/{bare}" for each in found]
+        raise Problem(
+            ProblemCode.AMBIGUOUS_TARGET,
+            f"{len(found)} clusters have a node {bare}: name one of {', '.join(candidates)}, or give the cluster",
+            (FieldError(path, "exists in more than one cluster"),),
+            {"candidates": candidates},
+        )
+    if wanted is not None:
+        check_cluster(connection, wanted, path)
+    where = "the fleet" if wanted is None else f"cluster {wanted}"
+    raise Problem(
+        ProblemCode.NOT_FOUND,
+        f"there is no node {bare} in {where}: `hgr node ls` lists those that the operators have told of",
+        (FieldError(path, f"there is no node {bare}"),),
+    )
+
+
+def check_cluster(connection: Connection, name: str, path: str) -> None:
+    """Raise NOT_FOUND unless there is such a cluster."""
+    if connection.execute(select(clusters.c.name).where(clusters.c.name == name)).first() is None:
+        raise Problem(
+            ProblemCode.NOT_FOUND,
+            f"there is no cluster {name}: `hgr cluster ls` lists those there are",
+            (FieldError(path, f"there is no cluster {name}"),),
+        )

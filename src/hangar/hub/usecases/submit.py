@@ -1,0 +1,220 @@
+"""submit: take a request, and make it an operation or say why not."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import select
+
+from hangar.domain.operation import Phase
+from hangar.hub import present
+from hangar.hub.catalogue import Entry
+from hangar.hub.ids import operation_id
+from hangar.hub.principals import Principal, Role, require
+from hangar.hub.store.dialects import insert_or_replace, insert_unless_held, insert_unless_there
+from hangar.hub.store.records import (
+    SELECT_OPERATION,
+    ClusterRecord,
+    NodeRecord,
+    OperationRecord,
+    find_cluster,
+    find_operation,
+    node_hold,
+    operation_of,
+)
+from hangar.hub.store.tables import IS_OPEN, idempotency, operations
+from hangar.hub.store.tx import EventType, Subject, Tx
+from hangar.hub.usecases.naming import resolve_node
+from hangar.hub.usecases.rules import SECOND_US, Rules, us
+from hangar.wire import shown
+from hangar.wire.problems import FieldError, Problem, ProblemCode
+
+JsonObject = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationRequest:
+    """What a user asks for. `target` is a bare name, or `cluster/name`."""
+
+    type: str
+    target: str
+    cluster: str | None = None
+    params: JsonObject
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """The operation, and whether it is an earlier one of the same key."""
+
+    operation: shown.Operation
+    is_replay: bool
+
+
+def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, rules: Rules, now_us: int) -> Submitted:
+    """Create an operation, or return the one that the key stands for.
+
+    The role is looked at first, then the key, then names, then what the cluster allows, and conflicts last. Raises
+    Problem: FORBIDDEN, INVALID_VALUE, KEY_REUSED, NOT_FOUND, AMBIGUOUS_TARGET, OPERATION_NOT_ALLOWED,
+    UNSUPPORTED_KIND, CONFLICT.
+    """
+    require(who, Role.MAINTAINER)
+    entry, params = _check(request, rules)
+    newest = tx.connection.execute(
+        select(operations.c.id, operations.c.created_us).order_by(operations.c.id.desc()).limit(1)
+    ).first()
+    # Later operations are never older, whatever the clock does: ids, and pages over them, are in order of time.
+    created_us = now_us if newest is None else max(now_us, newest.created_us)
+    id_ = operation_id(created_us, None if newest is None else newest.id, rules.randbits)
+    if key is not None:
+        earlier = _claim_key(tx, who, key, request, id_, rules, now_us)
+        if earlier is not None:
+            return Submitted(present.operation(earlier), is_replay=True)
+    cluster, node = _resolve(tx, request)
+    _check_allowed(cluster, entry)
+    hold = node_hold(cluster.name, node.doc.uid)
+    values = {
+        "id": id_,
+        "type": entry.name,
+        "kind_version": entry.version,
+        "phase": Phase.PENDING.value,
+        "cluster": cluster.name,
+        "target": node.doc.name,
+        "target_uid": node.doc.uid,
+        "hold": hold,
+        "params": params,
+        "reason": request.reason,
+        "created_by": who.name,
+        "created_us": created_us,
+    }
+    insertion = insert_unless_held(tx.connection, operations, values).returning(operations.c.id)
+    if tx.connection.execute(insertion).first() is None:
+        raise _conflict(tx, hold, now_us)
+    tx.event(
+        EventType.OPERATION_CREATED,
+        Subject("operation", id_, cluster.name),
+        now_us,
+        op_id=id_,
+        actor=who.name,
+        data={"type": entry.name, "target": node.doc.name, "reason": request.reason},
+    )
+    tx.touch_operation(id_, cluster.name)
+    tx.stamp()
+    return Submitted(present.operation(_found(tx, id_)), is_replay=False)
+
+
+def _check(request: OperationRequest, rules: Rules) -> tuple[Entry, JsonObject]:
+    entry = rules.catalogue.entries.get(request.type)
+    if entry is None:
+        names = ", ".join(rules.catalogue.names)
+        error = FieldError("type", f"there is no type {request.type!r}; there are: {names}")
+        raise Problem(ProblemCode.INVALID_VALUE, f"type: {error.message}", (error,))
+    params, errors = entry.check(request.params)
+    if errors:
+        detail = "; ".join(f"{each.path}: {each.message}" for each in errors)
+        raise Problem(ProblemCode.INVALID_VALUE, detail, errors)
+    return entry, params
+
+
+def _claim_key(
+    tx: Tx, who: Principal, key: str, request: OperationRequest, id_: str, rules: Rules, now_us: int
+) -> OperationRecord | None:
+    """Take the key for this request; return the operation that already has it, or None."""
+    values = {
+        "principal": who.name,
+        "key": key,
+        "fingerprint": _fingerprint(request),
+        "op_id": id_,
+        "expires_us": now_us + us(rules.idempotency_ttl_s),
+    }
+    insertion = insert_unless_there(tx.connection, idempotency, values).returning(idempotency.c.key)
+    if tx.connection.execute(insertion).first() is not None:
+        return None
+    known = tx.connection.execute(
+        select(idempotency).where(idempotency.c.principal == who.name, idempotency.c.key == key)
+    ).one()
+    if known.expires_us <= now_us:
+        tx.connection.execute(insert_or_replace(tx.connection, idempotency, values))
+        return None
+    if known.fingerprint != values["fingerprint"]:
+        raise Problem(
+            ProblemCode.KEY_REUSED,
+            f"the idempotency key {key!r} stands for {known.op_id}, which was asked for with other values: "
+            "send the same request again, or use a new key",
+            (FieldError("header.Idempotency-Key", "was used for another request"),),
+            {"operation": present.operation(_found(tx, known.op_id))},
+        )
+    return _found(tx, known.op_id)
+
+
+def _fingerprint(request: OperationRequest) -> str:
+    # As sent, not as understood: a default that changes with a release must not turn a retry into another request.
+    # The reason is left out, as rewording it asks for nothing else.
+    asked = [request.type, request.target, request.cluster, request.params]
+    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()
+
+
+def _resolve(tx: Tx, request: OperationRequest) -> tuple[ClusterRecord, NodeRecord]:
+    node = resolve_node(tx.connection, request.target, request.cluster, path="target")
+    cluster = find_cluster(tx.connection, node.cluster)
+    assert cluster is not None, "a node's cluster is always there"
+    return cluster, node
+
+
+def _check_allowed(cluster: ClusterRecord, entry: Entry) -> None:
+    if cluster.kinds.get(entry.name, 0) < entry.version:
+        has = cluster.kinds.get(entry.name)
+        raise Problem(
+            ProblemCode.UNSUPPORTED_KIND,
+            f"the operator of {cluster.name} (version {cluster.operator_version or 'unknown'}) cannot carry out "
+            f"{entry.name} version {entry.version}; it has {'none' if has is None else f'version {has}'}: upgrade it",
+            (FieldError("type", f"not supported by the operator of {cluster.name}"),),
+        )
+    if entry.needs not in cluster.allowed:
+        allowed = ", ".join(cluster.allowed) or "nothing"
+        remedy = (
+            f"add `{entry.needs}` to `cluster.allowedOperations` in the chart of its operator"
+            if cluster.allowed
+            else "its operator's chart has `cluster.readOnly: true`, or an empty `cluster.allowedOperations`"
+        )
+        raise Problem(
+            ProblemCode.OPERATION_NOT_ALLOWED,
+            f"cluster {cluster.name} does not allow {entry.name}, which needs `{entry.needs}`; it allows {allowed}: "
+            f"{remedy}. What Kubernetes does not grant the operator is not allowed either.",
+            context={"cluster": cluster.name, "needs": entry.needs, "allowed": cluster.allowed},
+        )
+
+
+def _conflict(tx: Tx, hold: str, now_us: int) -> Problem:
+    row = tx.connection.execute(SELECT_OPERATION.where(operations.c.hold == hold, IS_OPEN)).one()
+    holder = operation_of(row)
+    age_s = max(0, now_us - holder.created_us) // SECOND_US
+    progress = present.progress(holder.progress)
+    because = f" ({holder.reason})" if holder.reason else ""
+    so_far = f", so far: {progress.message}" if progress is not None and progress.message else ""
+    return Problem(
+        ProblemCode.CONFLICT,
+        f"{holder.cluster}/{holder.target} is held by {holder.type} {holder.id}, {holder.phase}, asked for {age_s} s "
+        f"ago by {holder.created_by}{because}{so_far}: wait for it, or cancel it with "
+        f"`hgr operation cancel {holder.id}`",
+        context={
+            "conflicting_operation": {
+                "id": holder.id,
+                "type": holder.type,
+                "target": holder.target,
+                "cluster": holder.cluster,
+                "phase": holder.phase.value,
+                "created_by": holder.created_by,
+                "reason": holder.reason,
+                "age_s": age_s,
+                "progress": progress,
+            }
+        },
+    )
+
+
+def _found(tx: Tx, id_: str) -> OperationRecord:
+    record = find_operation(tx.connection, id_)
+    assert record is not None, "operations are never deleted"
+    return record

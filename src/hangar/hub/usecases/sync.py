@@ -1,0 +1,57 @@
+"""sync: an operator says that it is there, and hears of all its open operations."""
+
+from sqlalchemy import Connection, func, select, update
+
+from hangar.hub.store.records import SELECT_OPERATION, OperationRecord, operation_of
+from hangar.hub.store.tables import IS_OPEN, clusters, operations
+from hangar.hub.store.tx import Tx
+from hangar.hub.usecases.fence import held_cluster
+from hangar.hub.usecases.presence import turn_online
+from hangar.hub.usecases.rules import SECOND_US
+from hangar.wire.operator import JobDoc, SyncAnswer, SyncRequest
+
+
+def sync(tx: Tx, cluster_name: str, request: SyncRequest, now_us: int) -> SyncAnswer:
+    """Renew the lease and return the cluster's open operations. Raises FENCED."""
+    cluster = held_cluster(tx.connection, cluster_name, request.session, request.epoch)
+    tx.connection.execute(update(clusters).where(clusters.c.name == cluster_name).values(seen_us=now_us))
+    turn_online(tx, cluster, now_us)
+    tx.stamp()
+    return jobs_of(tx.connection, cluster_name, now_us)
+
+
+def read_jobs(connection: Connection, cluster_name: str, request: SyncRequest, now_us: int) -> SyncAnswer:
+    """Return the open operations again, without renewing: for a sync that was parked. Raises FENCED."""
+    held_cluster(connection, cluster_name, request.session, request.epoch)
+    return jobs_of(connection, cluster_name, now_us)
+
+
+def jobs_of(connection: Connection, cluster_name: str, now_us: int) -> SyncAnswer:
+    """Return all open operations of a cluster, oldest first, with the revision they were read at."""
+    newest = select(func.max(operations.c.rev)).where(operations.c.cluster == cluster_name)
+    # The revision is read first: a change in between is then told once more, never missed.
+    seen = connection.execute(newest).scalar_one() or 0
+    opened = SELECT_OPERATION.where(operations.c.cluster == cluster_name, IS_OPEN).order_by(operations.c.id)
+    return SyncAnswer(seen=seen, jobs=[_job(operation_of(row), now_us) for row in connection.execute(opened)])
+
+
+def _job(record: OperationRecord, now_us: int) -> JobDoc:
+    deadline_us = record.deadline_us
+    return JobDoc(
+        id=record.id,
+        type=record.type,
+        kind_version=record.kind_version,
+        target=record.target,
+        target_uid=record.target_uid or "",
+        phase=record.phase.value,
+        params=record.params,
+        memory=record.memory,
+        reason=record.reason,
+        created_by=record.created_by,
+        created_us=record.created_us,
+        started_us=record.started_us,
+        deadline_s=float(record.params["deadline_s"]),
+        remaining_s=None if deadline_us is None else max(0.0, (deadline_us - now_us) / SECOND_US),
+        cancel=record.cancel_us is not None,
+        report_n=record.report_n,
+    )

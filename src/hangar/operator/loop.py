@@ -1,0 +1,286 @@
+"""The operator's loop: keeps a session with the hub, and turns what it hears and sees into reports and steps.
+
+Four tasks share one conductor in one thread: sync (hears the hub), turns (decides when something changed), reports
+(sends until acknowledged), inventory (tells the nodes). A step is a task of its own, so a hung eviction stalls nobody.
+"""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+
+from hangar.clock import Clock
+from hangar.domain.decision import Accepted, Step
+from hangar.domain.ids import NodeName, OperationId
+from hangar.domain.limits import EVICTION_TIMEOUT_S, INVENTORY_INTERVAL_S, RETRY_FIRST_S, RETRY_MAX_S
+from hangar.operator import inventory
+from hangar.operator.channel import Channel, HubError
+from hangar.operator.cluster.port import Cluster
+from hangar.operator.conductor import Conductor
+from hangar.wire.operator import (
+    InventoryRequest,
+    NodeDoc,
+    ReleaseRequest,
+    ReportRequest,
+    SessionGrant,
+    SessionRequest,
+    SyncRequest,
+)
+
+log = structlog.get_logger(__name__)
+
+
+class SessionLostError(Exception):
+    """The hub no longer takes this session for the cluster's; another one must be asked for."""
+
+
+@dataclass(slots=True)
+class _Session:
+    """The right to act, and when the sync that last confirmed it was sent."""
+
+    grant: SessionGrant
+    confirmed_at_s: float
+    inventory_n: int = 0
+
+
+class Operator:
+    """One cluster's operator."""
+
+    def __init__(
+        self, cluster: Cluster, channel: Channel, conductor: Conductor, request: SessionRequest, clock: Clock
+    ) -> None:
+        self._cluster = cluster
+        self._channel = channel
+        self._conductor = conductor
+        self._request = request
+        self._clock = clock
+        self._session: _Session | None = None
+        self._turn_wanted = asyncio.Event()
+        self._report_wanted = asyncio.Event()
+        self._inventory_wanted = asyncio.Event()
+        self._steps: set[asyncio.Task[None]] = set()
+        self._told: set[OperationId] = set()
+
+    async def run(self) -> None:
+        """Serve until cancelled; then let what is in flight be answered, and give the session back."""
+        changed = asyncio.Event()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._cluster.run(changed))
+                tasks.create_task(self._wake_on(changed))
+                tasks.create_task(self._sessions())
+        finally:
+            await self._leave()
+
+    async def _wake_on(self, changed: asyncio.Event) -> None:
+        while True:
+            await changed.wait()
+            changed.clear()
+            self._turn_wanted.set()
+            self._inventory_wanted.set()
+
+    # --- the session --------------------------------------------------------------------------------------------------
+
+    async def _sessions(self) -> None:
+        while True:
+            self._session = await self._open_session()
+            self._conductor.begin_session()
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._syncs(self._session))
+                    tasks.create_task(self._turns())
+                    tasks.create_task(self._reports(self._session))
+                    tasks.create_task(self._inventories(self._session))
+            except* SessionLostError as lost:
+                log.warning("session lost", why=str(lost.exceptions[0]))
+            self._session = None
+
+    async def _open_session(self) -> _Session:
+        pause_s = RETRY_FIRST_S
+        told = ""
+        while True:
+            sent_at_s = self._clock.monotonic_s()
+            try:
+                grant = await self._channel.open_session(self._request)
+            except HubError as error:
+                if str(error) != told:
+                    told = str(error)
+                    log.warning("standby" if error.code == "standby" else "no session", why=told)
+                await asyncio.sleep(error.retry_after_s or pause_s)
+                pause_s = min(pause_s * 2, RETRY_MAX_S)
+            else:
+                log.info("session granted", epoch=grant.epoch)
+                return _Session(grant, sent_at_s)
+
+    def _why_powerless(self) -> str | None:
+        """Return why this operator may not act for the cluster now, or None: the part of the gate that is the lease."""
+        session = self._session
+        if session is None:
+            return "the operator holds no session"
+        silent_s = self._clock.monotonic_s() - session.confirmed_at_s
+        if silent_s >= session.grant.stop_after_s:
+            return f"no word from the hub for {silent_s:.0f} s"
+        return None
+
+    async def _leave(self) -> None:
+        session, self._session = self._session, None
+        if self._steps:
+            await asyncio.wait(self._steps, timeout=EVICTION_TIMEOUT_S)
+        if session is not None:
+            with suppress(HubError):
+                await self._channel.release(ReleaseRequest(session=session.grant.session, epoch=session.grant.epoch))
+
+    # --- the four tasks -----------------------------------------------------------------------------------------------
+
+    async def _syncs(self, session: _Session) -> None:
+        seen = 0
+        pause_s = RETRY_FIRST_S
+        grant = session.grant
+        while True:
+            sent_at_s, sent_at = self._clock.monotonic_s(), self._cluster.now()
+            request = SyncRequest(session=grant.session, epoch=grant.epoch, seen=seen, wait_s=grant.sync_wait_s)
+            try:
+                answer = await self._channel.sync(request)
+            except HubError as error:
+                _raise_if_lost(error)
+                log.warning("sync failed", why=str(error))
+                await asyncio.sleep(error.retry_after_s or pause_s)
+                pause_s = min(pause_s * 2, RETRY_MAX_S)
+                seen = 0
+                continue
+            pause_s = RETRY_FIRST_S
+            session.confirmed_at_s = sent_at_s
+            seen = answer.seen
+            self._conductor.heard(answer, sent_at)
+            self._turn_wanted.set()
+            self._report_wanted.set()
+
+    async def _turns(self) -> None:
+        recheck_at: datetime | None = None
+        while True:
+            timeout_s = None if recheck_at is None else max(0.0, (recheck_at - self._cluster.now()).total_seconds())
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._turn_wanted.wait(), timeout_s)
+            self._turn_wanted.clear()
+            snapshot = self._cluster.snapshot()
+            if snapshot is None:
+                continue
+            try:
+                turned = self._conductor.turn(snapshot, self._cluster.now())
+            except Exception:
+                # A fault in deciding one operation must not end the operator, and with it all others.
+                log.exception("a turn failed")
+                await asyncio.sleep(RETRY_MAX_S)
+                self._turn_wanted.set()
+                continue
+            recheck_at = turned.recheck_at
+            self._start(turned.steps)
+            self._tell_ends()
+            self._report_wanted.set()
+
+    async def _reports(self, session: _Session) -> None:
+        pause_s = RETRY_FIRST_S
+        grant = session.grant
+        while True:
+            await self._report_wanted.wait()
+            self._report_wanted.clear()
+            reports = self._conductor.outbox()
+            if not reports:
+                continue
+            try:
+                answer = await self._channel.report(
+                    ReportRequest(session=grant.session, epoch=grant.epoch, reports=reports)
+                )
+            except HubError as error:
+                _raise_if_lost(error)
+                log.warning("report failed", why=str(error))
+                await asyncio.sleep(error.retry_after_s or pause_s)
+                pause_s = min(pause_s * 2, RETRY_MAX_S)
+                self._report_wanted.set()
+                continue
+            pause_s = RETRY_FIRST_S
+            self._start(self._conductor.acked(answer.acks))
+            self._turn_wanted.set()
+
+    async def _inventories(self, session: _Session) -> None:
+        told: dict[NodeName, NodeDoc] | None = None
+        due_at_s = 0.0
+        while True:
+            await self._inventory_wanted.wait()
+            self._inventory_wanted.clear()
+            snapshot = self._cluster.snapshot()
+            if snapshot is None or snapshot.unreadable:
+                continue
+            documents = inventory.documents(snapshot)
+            changes = inventory.changes(told or {}, documents)
+            if told is not None and not changes.nodes and not changes.gone:
+                continue
+            early_s = due_at_s - self._clock.monotonic_s()
+            if told is not None and not changes.is_urgent and early_s > 0:
+                await asyncio.sleep(min(early_s, INVENTORY_INTERVAL_S))
+                self._inventory_wanted.set()
+                continue
+            due_at_s = self._clock.monotonic_s() + INVENTORY_INTERVAL_S
+            told = documents if await self._tell(session, changes, is_complete=told is None) else None
+            if told is None:
+                await asyncio.sleep(INVENTORY_INTERVAL_S)
+                self._inventory_wanted.set()
+
+    async def _tell(self, session: _Session, changes: inventory.Changes, *, is_complete: bool) -> bool:
+        """Send one inventory; tell whether the hub knows the nodes now."""
+        session.inventory_n += 1
+        request = InventoryRequest(
+            session=session.grant.session,
+            epoch=session.grant.epoch,
+            n=session.inventory_n,
+            complete=is_complete,
+            nodes=changes.nodes,
+            gone=[] if is_complete else changes.gone,
+        )
+        try:
+            answer = await self._channel.inventory(request)
+        except HubError as error:
+            _raise_if_lost(error)
+            log.warning("inventory failed", why=str(error))
+            return False
+        return not answer.resync
+
+    # --- steps --------------------------------------------------------------------------------------------------------
+
+    def _start(self, steps: tuple[tuple[OperationId, Step], ...]) -> None:
+        for operation, step in steps:
+            task = asyncio.create_task(self._take(operation, step))
+            self._steps.add(task)
+            task.add_done_callback(self._steps.discard)
+
+    async def _take(self, operation: OperationId, step: Step) -> None:
+        def gate() -> str | None:
+            return self._why_powerless() or self._conductor.why_withheld(operation, step)
+
+        answer = await self._cluster.perform(step, gate)
+        self._conductor.answered(operation, step, answer, self._cluster.now())
+        level = log.debug if isinstance(answer, Accepted) else log.info
+        level("step answered", operation=operation, step=repr(step), answer=repr(answer))
+        self._turn_wanted.set()
+
+    def _tell_ends(self) -> None:
+        """Write the reason of each end to the log, once, even if the hub cannot be reached to hear it."""
+        ending = {OperationId(report.id): report for report in self._conductor.outbox() if report.result is not None}
+        for operation, report in ending.items():
+            if operation not in self._told and report.result is not None:
+                level = log.info if report.phase == "succeeded" else log.warning
+                level(
+                    "operation ended",
+                    operation=operation,
+                    phase=report.phase,
+                    code=report.result.code,
+                    message=report.result.message,
+                )
+        self._told = set(ending)
+
+
+def _raise_if_lost(error: HubError) -> None:
+    if error.code == "fenced":
+        raise SessionLostError(str(error)) from error

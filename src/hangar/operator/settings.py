@@ -1,0 +1,34 @@
+"""What an operator is told at its start: environment variables HANGAR_…, or the flags of the same names."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from hangar.domain.limits import SETTLE_S
+
+
+def _split(value: object) -> object:
+    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
+
+
+class OperatorSettings(BaseSettings):
+    """The settings of `hangar-operator`."""
+
+    model_config = SettingsConfigDict(env_prefix="HANGAR_", extra="ignore")
+
+    server: str = Field(description="address of the hub, such as https://hub.example:8443")
+    token_file: Path = Field(description="file with the operator's token")
+    ca_file: Path | None = Field(default=None, description="CA that signed the hub's certificate, if not a public one")
+    kubeconfig: Path | None = Field(default=None, description="kubeconfig; without one the pod's own service account")
+    allowed_operations: Annotated[frozenset[Literal["cordon", "drain"]], NoDecode, BeforeValidator(_split)] = Field(
+        default=frozenset({"cordon", "drain"}),
+        description="what users may do on this cluster, comma-separated; the chart's cluster.allowedOperations",
+    )
+    read_only: bool = Field(default=False, description="allow nothing; the chart's cluster.readOnly")
+    has_autoscaler: bool = Field(
+        default=False, description="nodes are added on demand: what fits nowhere now may later"
+    )
+    settle_s: float = Field(default=SETTLE_S, ge=0, description="how long a verdict waits for foreign controllers")
+    log_format: Literal["console", "json"] = Field(default="json", description="form of the log lines on stderr")
