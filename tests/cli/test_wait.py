@@ -12,6 +12,7 @@ from hangar.cli.failures import Failure
 from hangar.cli.http import Hub, Response
 from hangar.cli.progress import Screen
 from hangar.cli.wait import TimedOut, Waiting
+from hangar.domain import limits
 from tests.cli.samples import an_operation, ended, running
 
 AWAY = Failure(Exit.UNREACHABLE, "cannot reach the hub: connection refused", is_passing=True)
@@ -55,6 +56,10 @@ def pauses(monkeypatch: pytest.MonkeyPatch, no_pauses: None) -> None:
     """Give the pauses their length again: time is virtual here."""
     monkeypatch.setattr(wait, "PAUSES_S", (0.5, 1.0, 2.0, 5.0))
     monkeypatch.setattr(wait, "POLL_SHORTEST_S", 0.5)
+
+
+def test_a_poll_is_no_longer_than_the_hub_allows() -> None:
+    assert wait.POLL_S <= limits.WAIT_MAX_S
 
 
 def test_an_operation_that_is_over_is_not_waited_for() -> None:

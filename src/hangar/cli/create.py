@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from hangar.cli.documents import Document
     from hangar.cli.progress import Screen
 
-KEY_CHARS_MAX = 255
-
 _FLAGS_WITH_VALUE = frozenset(
     {
         "--cluster",
@@ -138,8 +136,10 @@ def _kind_in(words: Sequence[str]) -> str | None:
 
 
 def _key(text: str) -> str:
-    if not 0 < len(text) <= KEY_CHARS_MAX or not text.isascii() or not text.isprintable() or " " in text:
-        raise UsageError(f"an idempotency key is 1 to {KEY_CHARS_MAX} visible ASCII characters")
+    from hangar.domain.limits import IDEMPOTENCY_KEY_CHARS_MAX
+
+    if not 0 < len(text) <= IDEMPOTENCY_KEY_CHARS_MAX or not text.isascii() or not text.isprintable() or " " in text:
+        raise UsageError(f"an idempotency key is 1 to {IDEMPOTENCY_KEY_CHARS_MAX} visible ASCII characters")
     return text
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TIMEOUT_DEFAULT_S = 30 * 60
 """Half an hour: most drains end well within it, and no forgotten terminal waits for a week."""
 
-POLL_S = 20
+POLL_S = 20.0
 """One long poll: short enough that a connection which died silently is noticed within a minute."""
 
 POLL_SHORTEST_S = 0.5
@@ -166,8 +166,7 @@ class Waiting:
         if record is None:
             answer = self._hub.request("GET", path, on_tick=self._screen.tick)
         else:
-            # The hub takes whole seconds; the last poll is rounded up so that no burst of empty ones ends the wait.
-            poll_s = POLL_S if left_s >= POLL_S else max(1, int(left_s + 0.999))
+            poll_s = round(min(POLL_S, left_s), 3)
             answer = self._hub.request(
                 "GET",
                 f"{path}/wait",
