@@ -1,4 +1,4 @@
-"""Start-up is a feature: what a command does not need is not imported. Counted in modules, not in seconds."""
+"""Start-up is a feature: what a command does not need is not imported, counted in modules and not in seconds."""
 
 import subprocess
 import sys

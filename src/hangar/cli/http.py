@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hangar.cli.documents import Document
     from hangar.cli.settings import Endpoint
 
-    Query = Mapping[str, str | int | None]
+    Query = Mapping[str, str | float | None]
 
 CONNECT_TIMEOUT_S = 10.0
 """A hub that does not answer the telephone within this is not there."""
@@ -143,14 +143,15 @@ class Hub:
         if body is not None:
             payload = json.dumps(body).encode()
             all_headers["Content-Type"] = "application/json"
+        is_read = False
         try:
             answer, content = self._exchange(method, url, payload, all_headers, timeout_s, on_tick)
+            is_read = True
         except (OSError, http.client.HTTPException) as error:
-            self.close()
             raise self._unreachable(error) from None
-        except BaseException:
-            self.close()  # an answer that nobody read would be taken for the next one's
-            raise
+        finally:
+            if not is_read:
+                self.close()  # an answer that nobody read would be taken for the next one's
         return self._understood(answer, content)
 
     def close(self) -> None:
