@@ -47,6 +47,13 @@ def test_a_key_can_be_given_and_a_replay_is_told(hub: ScriptedHub, hgr: Hgr) -> 
     assert "used before" in ran.err
 
 
+def test_a_replay_of_what_is_over_tells_how_it_ended(hub: ScriptedHub, hgr: Hgr) -> None:
+    hub.on("POST", OPERATIONS, Answer(200, ended(9, "failed", "no capacity"), {"Idempotent-Replayed": "true"}))
+    ran = hgr(*DRAIN, "--idempotency-key", "k")
+    assert (ran.code, ran.err.splitlines()[-1]) == (0, "node.drain iad-1-n02 failed: no capacity (42s)")
+    assert hgr(*DRAIN, "--idempotency-key", "k", "--wait").code == 11
+
+
 @pytest.mark.parametrize("key", ["", "two words", "ümlaut", "x" * 256, "tab\t"])
 def test_what_cannot_be_a_key_is_refused_before_anything_is_sent(hub: ScriptedHub, hgr: Hgr, key: str) -> None:
     ran = hgr(*DRAIN, "--idempotency-key", key)

@@ -42,9 +42,10 @@ def test_each_field_error_has_its_own_line() -> None:
 
 def test_a_detail_that_only_repeats_the_errors_is_said_once() -> None:
     errors = (FieldError("a", "is missing"), FieldError("b", "is missing"))
-    failure = refused(Problem(ProblemCode.INVALID_VALUE, "a: is missing; b: is missing", errors))
-    assert failure.message == "A value is not valid"
-    assert failure.details == ("a: is missing", "b: is missing")
+    for detail in ("a: is missing; b: is missing", "a is missing; b is missing"):
+        failure = refused(Problem(ProblemCode.INVALID_VALUE, detail, errors))
+        assert failure.message == "A value is not valid"
+        assert failure.details == ("a: is missing", "b: is missing")
 
 
 def test_an_error_that_the_detail_already_tells_is_not_repeated() -> None:

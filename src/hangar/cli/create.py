@@ -9,7 +9,7 @@ from hangar.cli.exits import Exit
 from hangar.cli.failures import Detached, Failure, Refused, UsageError
 from hangar.cli.http import Hub
 from hangar.cli.printing import hint, print_one
-from hangar.cli.progress import title
+from hangar.cli.progress import TERMINAL_PHASES, outcome, title
 from hangar.cli.settings import resolve
 from hangar.cli.wait import add_wait_options, again, detaching, is_waiting, screen_for, wait_and_print
 
@@ -118,7 +118,11 @@ def _announce(args: Namespace, record: Document, screen: Screen) -> None:
         print(operation_id, flush=True)
     else:
         print_one(args, record, operation_id)
-    if not is_waiting(args) and not args.quiet:
+    if is_waiting(args) or args.quiet:
+        return
+    if record["phase"] in TERMINAL_PHASES:  # the key is that of an operation which is over
+        hint(outcome(record))
+    else:
         hint(f"{title(record)} is {record['phase']}; wait for it: {again(args, operation_id)}")
 
 

@@ -16,8 +16,12 @@ def refusal(status: int, document: Document, retry_after: str | None, endpoint: 
     """Return the failure for a problem+json document."""
     message = str(document.get("detail") or document.get("title") or f"the hub answered {status}")
     errors = _field_errors(document.get("errors"))
-    if errors and message == "; ".join(": ".join(error) for error in errors):
-        message = str(document.get("title", message))  # the errors follow one by one; once is enough
+    if (
+        errors
+        and message.startswith(errors[0][0])
+        and all(path in message and said in message for path, said in errors)
+    ):
+        message = str(document.get("title", message))  # it only strings the errors together, which follow one by one
     hints = [*_about_operations(document, message), *_candidates(document, message), *_token_hints(status, endpoint)]
     retry_after_s = float(retry_after) if retry_after is not None and retry_after.isdigit() else None
     if retry_after_s is not None:
