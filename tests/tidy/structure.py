@@ -12,7 +12,7 @@ from tests.tidy.code import functions
 from tests.tidy.finding import Finding, Rule
 from tests.tidy.tree import Module, texts
 
-LOADED_BY_NAME = ("hangar.hub.store.migrations.*",)
+LOADED_BY_NAME = ("hangar.hub.store.migrations*",)
 """Alembic finds its files by their place, not by an import."""
 
 EDGES: Mapping[str, str] = {
