@@ -36,6 +36,9 @@ SWEEP_INTERVAL_S = 1.0
 SWEEP_ROWS_MAX = 500
 """One sweep ends or forgets this many rows of a sort, so that it never holds up the writer; the next goes on."""
 
+STANDBY_RETRY_S = 2.0
+"""A waiting operator asks again this soon, so that a clean release is followed within two seconds."""
+
 STANDBYS_REMEMBERED_MAX = 8
 """So many waiting operators of a cluster are told apart, each an event once; more is a mistake that shows anyway."""
 

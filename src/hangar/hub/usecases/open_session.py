@@ -4,7 +4,7 @@ import math
 
 from sqlalchemy import update
 
-from hangar.domain.limits import STANDBYS_REMEMBERED_MAX
+from hangar.domain.limits import STANDBY_RETRY_S, STANDBYS_REMEMBERED_MAX
 from hangar.hub.present import milliseconds
 from hangar.hub.store.records import ClusterRecord, find_cluster
 from hangar.hub.store.tables import clusters
@@ -36,7 +36,7 @@ def open_session(
         )
     waits_s = _must_wait_s(cluster, request, rules, now_us)
     if waits_s > 0:
-        return _stand_by(tx, cluster, request, waits_s, now_us)
+        return _stand_by(tx, cluster, request, rules, waits_s, now_us)
     return _grant(tx, cluster, request, rules, now_us)
 
 
@@ -54,7 +54,9 @@ def _must_wait_s(cluster: ClusterRecord, request: SessionRequest, rules: Rules, 
     return (free_us - now_us) / SECOND_US
 
 
-def _stand_by(tx: Tx, cluster: ClusterRecord, request: SessionRequest, waits_s: float, now_us: int) -> Problem:
+def _stand_by(
+    tx: Tx, cluster: ClusterRecord, request: SessionRequest, rules: Rules, waits_s: float, now_us: int
+) -> Problem:
     assert cluster.seen_us is not None, "a session that was granted has been seen"
     if request.incarnation not in cluster.standbys:
         standbys = [*cluster.standbys, request.incarnation][-STANDBYS_REMEMBERED_MAX:]
@@ -65,12 +67,12 @@ def _stand_by(tx: Tx, cluster: ClusterRecord, request: SessionRequest, waits_s: 
     return Problem(
         ProblemCode.STANDBY,
         f"{cluster.name} is held by the operator {cluster.incarnation} (epoch {cluster.epoch}), last heard at "
-        f"{seen_at}: stand by, and ask again",
+        f"{seen_at}; it is free when that one signs off, or has been silent for {rules.hand_over_after_s:g} s",
         context={
             "holder": {"incarnation": cluster.incarnation, "epoch": cluster.epoch, "last_seen_at": seen_at},
-            "retry_after_s": round(waits_s, 3),
+            "free_in_s": math.ceil(waits_s),
         },
-        retry_after_s=math.ceil(waits_s),
+        retry_after_s=math.ceil(min(waits_s, STANDBY_RETRY_S)),
     )
 
 
