@@ -3,10 +3,14 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from hangar.domain.limits import SETTLE_S
+
+
+def _split(value: object) -> object:
+    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
 
 
 class OperatorSettings(BaseSettings):
@@ -18,7 +22,7 @@ class OperatorSettings(BaseSettings):
     token_file: Path = Field(description="file with the operator's token")
     ca_file: Path | None = Field(default=None, description="CA that signed the hub's certificate, if not a public one")
     kubeconfig: Path | None = Field(default=None, description="kubeconfig; without one the pod's own service account")
-    allowed_operations: Annotated[frozenset[Literal["cordon", "drain"]], NoDecode] = Field(
+    allowed_operations: Annotated[frozenset[Literal["cordon", "drain"]], NoDecode, BeforeValidator(_split)] = Field(
         default=frozenset({"cordon", "drain"}),
         description="what users may do on this cluster, comma-separated; the chart's cluster.allowedOperations",
     )
@@ -28,9 +32,3 @@ class OperatorSettings(BaseSettings):
     )
     settle_s: float = Field(default=SETTLE_S, ge=0, description="how long a verdict waits for foreign controllers")
     log_format: Literal["console", "json"] = Field(default="json", description="form of the log lines on stderr")
-
-    def __init__(self, **values: object) -> None:
-        allowed = values.get("allowed_operations")
-        if isinstance(allowed, str):
-            values["allowed_operations"] = frozenset(each.strip() for each in allowed.split(",") if each.strip())
-        super().__init__(**values)  # type: ignore[arg-type]

@@ -1,0 +1,153 @@
+"""hgr operation create: asks for an operation, once, however often the request has to be sent."""
+
+from __future__ import annotations
+
+import os
+
+from hangar.cli.commands import add_output_options
+from hangar.cli.exits import Exit
+from hangar.cli.failures import Failure, Refused, UsageError
+from hangar.cli.http import Hub
+from hangar.cli.printing import hint, print_one
+from hangar.cli.progress import title
+from hangar.cli.settings import resolve
+from hangar.cli.wait import add_wait_options, again, detaching, is_waiting, screen_for, wait_and_print
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from hangar.cli.commands import Parser
+    from hangar.cli.documents import Document
+    from hangar.cli.progress import Screen
+
+KEY_CHARS_MAX = 255
+
+_FLAGS_WITH_VALUE = frozenset(
+    {
+        "--cluster",
+        "--reason",
+        "--idempotency-key",
+        "--wait-timeout",
+        "-o",
+        "--output",
+        "--server",
+        "--context",
+        "--token-file",
+    }
+)
+
+
+def add_create(parser: Parser, words: Sequence[str]) -> None:
+    """Add what every kind takes, and the flags of the kind that the words name."""
+    # Only this command pays for importing the kinds.
+    from hangar.cli import kind_flags
+
+    kind_name = _kind_in(words)
+    kinds = kind_flags.kinds()
+    listed = ", ".join(kinds)
+    parser.add_argument("type", metavar="TYPE", help=f"one of {listed}; `TYPE --help` shows its parameters")
+    parser.add_argument("target", metavar="TARGET", help="the name of what it is done to, or CLUSTER/NAME")
+    parser.add_argument("--cluster", metavar="NAME", help="the target's cluster, where the name alone is ambiguous")
+    parser.add_argument("--reason", metavar="TEXT", help="why, for the record")
+    parser.add_argument(
+        "--idempotency-key",
+        metavar="KEY",
+        type=_key,
+        help="the same key gives the same operation, however often it is sent (default: a fresh one)",
+    )
+    add_wait_options(parser)
+    add_output_options(parser)
+    if kind_name in kinds:
+        kind_flags.add_kind_flags(parser, kind_name)
+    elif kind_name is not None:
+        kind_flags.check_kind(kind_name)
+
+
+def create(args: Namespace) -> Exit:
+    """Create the operation, print its id, and wait for its end if that was asked for."""
+    screen = screen_for(args)
+    known: list[str] = []
+    with Hub(resolve(args, os.environ)) as hub, detaching(args, lambda: known[0] if known else None, screen):
+        record = _ask(args, hub)
+        known.append(record["id"])
+        _announce(args, record, screen)
+        if not is_waiting(args):
+            return Exit.SUCCESS
+        ended = wait_and_print(args, hub, screen, record["id"], record)
+    return Exit.SUCCESS if ended["phase"] == "succeeded" else Exit.OPERATION_FAILED
+
+
+def _ask(args: Namespace, hub: Hub) -> Document:
+    from hangar.cli.kind_flags import given_params
+
+    key = args.idempotency_key or os.urandom(16).hex()
+    wanted = {
+        "type": args.type,
+        "target": args.target,
+        "cluster": args.cluster,
+        "params": given_params(args) or None,
+        "reason": args.reason,
+    }
+    body = {name: value for name, value in wanted.items() if value is not None}
+    repeat = f"to find out, or to go on, repeat the command with --idempotency-key {key}"
+    try:
+        answer = hub.post("/v1/operations", body, {"Idempotency-Key": key})
+    except Refused as refused:
+        refused.details = tuple(_with_flag(detail) for detail in refused.details)
+        raise
+    except Failure as failure:
+        if failure.is_passing:
+            failure.hints = (*failure.hints, f"whether the operation was created is not known; {repeat}")
+        raise
+    except KeyboardInterrupt:
+        hint(f"interrupted while asking: whether the operation was created is not known; {repeat}")
+        raise
+    if answer.headers.get("idempotent-replayed") == "true" and not args.quiet:
+        hint("this idempotency key was used before: here is the operation that it made")
+    record: Document = answer.document
+    return record
+
+
+def _announce(args: Namespace, record: Document, screen: Screen) -> None:
+    """Print the id at once: whoever loses the connection now can still find the operation."""
+    operation_id = record["id"]
+    has_record_at_the_end = is_waiting(args) and not args.quiet and args.output in ("json", "yaml")
+    if has_record_at_the_end:
+        screen.note(f"{title(record)} is {operation_id}")
+    elif args.quiet or args.output in ("table", "wide"):
+        print(operation_id, flush=True)
+    else:
+        print_one(args, record, operation_id)
+    if not is_waiting(args) and not args.quiet:
+        hint(f"{title(record)} is {record['phase']}; wait for it: {again(args, operation_id)}")
+
+
+def _kind_in(words: Sequence[str]) -> str | None:
+    """Return the first positional word: the type of operation."""
+    is_value = False
+    for word in words:
+        if is_value:
+            is_value = False
+        elif word in _FLAGS_WITH_VALUE:
+            is_value = True
+        elif not word.startswith("-"):
+            return word
+    return None
+
+
+def _key(text: str) -> str:
+    if not 0 < len(text) <= KEY_CHARS_MAX or not text.isascii() or not text.isprintable() or " " in text:
+        raise UsageError(f"an idempotency key is 1 to {KEY_CHARS_MAX} visible ASCII characters")
+    return text
+
+
+def _with_flag(detail: str) -> str:
+    """Put the flag before the path of a parameter: that is what was typed."""
+    from hangar.cli.kind_flags import flag_of
+
+    path, colon, message = detail.partition(": ")
+    if not colon or not path.startswith("params."):
+        return detail
+    return f"{flag_of(path.removeprefix('params.'))} ({path}): {message}"

@@ -1,0 +1,63 @@
+"""hgr device: how many GPUs and other devices each node has, and how many of them are free."""
+
+from __future__ import annotations
+
+import os
+
+from hangar.cli.commands import Verb, add_list_options
+from hangar.cli.exits import Exit
+from hangar.cli.http import Hub
+from hangar.cli.printing import print_list
+from hangar.cli.render import GREEN, Column, text_of
+from hangar.cli.settings import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Sequence
+
+    from hangar.cli.commands import Parser
+    from hangar.cli.documents import Document
+
+COLUMNS = (
+    Column("CLUSTER", text_of("cluster")),
+    Column("NODE", text_of("node")),
+    Column("RESOURCE", text_of("resource")),
+    Column("CAPACITY", text_of("capacity")),
+    Column("ALLOCATABLE", text_of("allocatable")),
+    Column("ALLOCATED", text_of("allocated")),
+    Column("FREE", text_of("free"), style=lambda text: None if text == "0" else GREEN),
+)
+
+
+def names(items: Iterator[Document]) -> Iterator[str]:
+    """Yield `cluster/node/resource` of each row: no less names a device."""
+    return (f"{item['cluster']}/{item['node']}/{item['resource']}" for item in items)
+
+
+def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
+    parser.add_argument("--cluster", metavar="NAME", help="only devices of this cluster")
+    parser.add_argument("--node", metavar="NAME", help="only devices of this node")
+    parser.add_argument("--resource", metavar="NAME", help="only this resource, e.g. nvidia.com/gpu")
+    parser.add_argument(
+        "--allocatable",
+        action="store_true",
+        help="only what a new pod could get now: free, on a ready, uncordoned node",
+    )
+    add_list_options(parser)
+
+
+def _ls(args: Namespace) -> Exit:
+    query = {
+        "cluster": args.cluster,
+        "node": args.node,
+        "resource": args.resource,
+        "allocatable": "true" if args.allocatable else None,
+    }
+    what = "free devices" if args.allocatable else "devices"
+    with Hub(resolve(args, os.environ)) as hub:
+        print_list(args, hub.pages("/v1/devices", query, args.limit), COLUMNS, names, what)
+    return Exit.SUCCESS
+
+
+VERBS = {"ls": Verb("list devices, one line a node and resource", _add_ls, _ls)}

@@ -1,0 +1,54 @@
+"""hgr event: the append-only feed of what happened to the fleet."""
+
+from __future__ import annotations
+
+import os
+
+from hangar.cli.commands import Verb, add_list_options
+from hangar.cli.exits import Exit
+from hangar.cli.http import Hub
+from hangar.cli.printing import names_in, print_list
+from hangar.cli.render import Column, age_of, inline, text_of
+from hangar.cli.settings import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from hangar.cli.commands import Parser
+    from hangar.cli.documents import Document
+
+
+def _object(item: Document, _now_s: float) -> str:
+    of = item["object"]
+    name = f"{of['cluster']}/{of['name']}" if of.get("cluster") and of["kind"] == "node" else of["name"]
+    return inline(f"{of['kind']} {name}")
+
+
+COLUMNS = (
+    Column("AGE", age_of("at")),
+    Column("TYPE", text_of("type")),
+    Column("OBJECT", _object),
+    Column("BY", text_of("actor")),
+    Column("REV", text_of("rev"), is_wide=True),
+    Column("OPERATION", text_of("operation"), is_wide=True),
+    Column("MESSAGE", text_of("message")),
+)
+
+
+def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
+    parser.add_argument("--type", metavar="TYPE", help="only events of this type")
+    parser.add_argument("--cluster", metavar="NAME", help="only events of this cluster")
+    parser.add_argument("--operation", metavar="ID", help="only events of this operation")
+    add_list_options(parser)
+
+
+def _ls(args: Namespace) -> Exit:
+    query = {"type": args.type, "cluster": args.cluster, "operation": args.operation}
+    with Hub(resolve(args, os.environ)) as hub:
+        print_list(args, hub.pages("/v1/events", query, args.limit), COLUMNS, names_in("rev"), "events")
+    return Exit.SUCCESS
+
+
+VERBS = {"ls": Verb("list events", _add_ls, _ls)}

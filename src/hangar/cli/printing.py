@@ -1,0 +1,132 @@
+"""Prints documents and lists in the form that was asked for: data on stdout, hints on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from hangar.cli.render import Table, clean, key_values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TextIO
+
+    from hangar.cli.documents import Document
+    from hangar.cli.render import Column
+
+    NamesOf = Callable[[Iterator[Document]], Iterator[str]]
+
+
+def hint(text: str) -> None:
+    """Print a line on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def is_coloured(stream: TextIO) -> bool:
+    """Tell whether colours may be used: only on a terminal that knows them, and not if NO_COLOR is set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def width_of(stream: TextIO) -> int | None:
+    """Return the width of a terminal in cells, or None where there is no terminal or it does not say."""
+    if not stream.isatty():
+        return None
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except OSError:
+        return None
+
+
+def print_one(args: Namespace, document: Document, name: str) -> None:
+    """Print one document; `name` is what `-o name` shows of it."""
+    match "name" if args.quiet else args.output:
+        case "name":
+            print(clean(name))
+        case "json":
+            print(_json(document))
+        case "yaml":
+            print(_yaml(document), end="")
+        case _:
+            for line in key_values(document):
+                print(line)
+
+
+def print_list(
+    args: Namespace, pages: Iterator[Document], columns: Sequence[Column], names: NamesOf, what: str
+) -> None:
+    """Print a list page by page; `what` names its items in the plural."""
+    match "name" if args.quiet else args.output:
+        case "name":
+            for name in names(item for page in pages for item in page["items"]):
+                print(clean(name))
+        case "json":
+            _print_json(pages)
+        case "yaml":
+            _print_yaml(pages)
+        case form:
+            shown = [column for column in columns if form == "wide" or not column.is_wide]
+            _print_table(args, pages, shown, what)
+
+
+def names_in(field: str) -> NamesOf:
+    """Return the names that `-o name` shows where one field is the name."""
+    return lambda items: (str(item[field]) for item in items)
+
+
+def _print_table(args: Namespace, pages: Iterator[Document], columns: Sequence[Column], what: str) -> None:
+    table = Table(
+        columns,
+        has_header=not args.no_headers,
+        is_coloured=is_coloured(sys.stdout),
+        width_max=width_of(sys.stdout),
+    )
+    count = 0
+    for page in pages:
+        count += len(page["items"])
+        if page["items"] or page.get("next_page_token") is None:
+            for line in table.lines(page["items"], time.time()):
+                print(line)
+    if not count:
+        hint(f"no {what}")
+
+
+def _print_json(pages: Iterator[Document]) -> None:
+    """Print a list as the API gives it, in one piece, without holding all of it."""
+    before, last = '{\n  "items": [', {}
+    for last in pages:
+        for item in last["items"]:
+            print(f"{before}\n    " + _json(item).replace("\n", "\n    "), end="")
+            before = ","
+    print("\n  ]" if before == "," else f"{before}]", end="")
+    for name, value in _all_but_items(last).items():
+        print(f",\n  {_json(name)}: {_json(value)}", end="")
+    print("\n}")
+
+
+def _print_yaml(pages: Iterator[Document]) -> None:
+    before, last = "items:\n", {}
+    for last in pages:
+        if last["items"]:
+            print(before + _yaml(last["items"]), end="")
+            before = ""
+    print(_yaml(_all_but_items(last) if not before else {"items": [], **_all_but_items(last)}), end="")
+
+
+def _all_but_items(page: Document) -> Document:
+    return {name: value for name, value in page.items() if name != "items"}
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value, indent=2)
+
+
+def _yaml(value: object) -> str:
+    import yaml  # the only user of PyYAML, and only when asked for
+
+    text: str = yaml.safe_dump(value, sort_keys=False, width=sys.maxsize)
+    return text

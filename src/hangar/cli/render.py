@@ -1,0 +1,190 @@
+"""Turns documents into lines: tables, `key: value`, and one-line values; pure, and safe for a terminal.
+
+What others wrote (reasons, names, messages) may hold control characters that would move the cursor or forge a line;
+everything passes through `clean`.
+"""
+
+from __future__ import annotations
+
+from hangar.cli.durations import rough
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from hangar.cli.documents import Document
+
+ABSENT = "-"
+GAP = "   "
+
+GREEN, RED, YELLOW, CYAN, GREY = "32", "31", "33", "36", "90"
+_PHASES = {"pending": GREY, "running": CYAN, "succeeded": GREEN, "failed": RED, "cancelled": YELLOW}
+
+
+class Column:
+    """One column of a table: its header, the text of a cell at an instant, and perhaps a colour for that text."""
+
+    __slots__ = ("cell", "header", "is_wide", "style")
+
+    def __init__(
+        self,
+        header: str,
+        cell: Callable[[Document, float], str],
+        *,
+        is_wide: bool = False,
+        style: Callable[[str], str | None] = lambda _text: None,
+    ) -> None:
+        self.header = header
+        self.cell = cell
+        self.is_wide = is_wide
+        self.style = style
+
+
+class Table:
+    """Aligned lines, page after page: the first page sets the widths, so that a long list need not be held back.
+
+    `width_max` is the terminal's width, to which lines are cut; None leaves them whole.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], *, has_header: bool, is_coloured: bool, width_max: int | None
+    ) -> None:
+        self._columns = columns
+        self._has_header = has_header
+        self._is_coloured = is_coloured
+        self._width_max = width_max
+        self._widths: list[int] | None = None
+
+    def lines(self, items: Iterable[Document], now_s: float) -> Iterator[str]:
+        """Yield the lines for more items, before the first of them the header."""
+        rows = [[column.cell(item, now_s) for column in self._columns] for item in items]
+        if self._widths is None:
+            headers = [column.header for column in self._columns]
+            self._widths = [max(map(cells_of, column)) for column in zip(headers, *rows, strict=True)]
+            if self._has_header:
+                yield self._line(headers, is_header=True)
+        for row in rows:
+            yield self._line(row)
+
+    def _line(self, texts: Sequence[str], *, is_header: bool = False) -> str:
+        assert self._widths is not None
+        line, used = "", 0
+        for column, text, width in zip(self._columns, texts, self._widths, strict=True):
+            shown = text
+            if column is self._columns[-1]:
+                shown = text if self._width_max is None else cut(text, max(8, self._width_max - used))
+                padding = ""
+            else:
+                padding = " " * (width - cells_of(text)) + GAP
+            style = column.style(text) if self._is_coloured and not is_header else None
+            line += (paint(shown, style) if style else shown) + padding
+            used += width + len(GAP)
+        return line.rstrip()
+
+
+def paint(text: str, colour: str) -> str:
+    """Return a text in a colour, for a terminal."""
+    return f"\x1b[{colour}m{text}\x1b[0m"
+
+
+def phase_colour(phase: str) -> str | None:
+    """Return the colour of a phase."""
+    return _PHASES.get(phase)
+
+
+def clean(text: str) -> str:
+    """Return a text that prints as one line and moves nothing: what is not printable is shown by its escape."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def cells_of(text: str) -> int:
+    """Return how many cells of a terminal a clean text takes."""
+    if text.isascii():
+        return len(text)
+    # Names are ASCII; only people's reasons bring wide letters, so few calls ever need the tables.
+    import unicodedata
+
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def cut(text: str, width_max: int) -> str:
+    """Return a clean text cut to a number of cells, with an ellipsis where something is missing."""
+    if cells_of(text) <= width_max:
+        return text
+    kept = text[:width_max]
+    while cells_of(kept) >= width_max:
+        kept = kept[:-1]
+    return f"{kept}…"
+
+
+def inline(value: object) -> str:
+    """Return any JSON value on one line."""
+    if value in (None, "", [], {}):
+        return ABSENT
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return clean(value)
+        case list():
+            between = "; " if any(isinstance(each, dict) for each in value) else ", "
+            return between.join(map(inline, value))
+        case dict():
+            if isinstance(message := value.get("message"), str):
+                return inline(message)
+            return " ".join(f"{clean(name)}={inline(each)}" for name, each in value.items() if each is not None)
+        case _:
+            return str(value)
+
+
+def key_values(document: Document, prefix: str = "") -> Iterator[str]:
+    """Yield `key: value` lines; nested keys are joined by dots, items of a list of objects are numbered from 1."""
+    for name, value in document.items():
+        key = f"{prefix}{clean(name)}"
+        match value:
+            case {**fields} if fields:
+                yield from key_values(value, f"{key}.")
+            case [{**_first}, *_]:
+                for number, item in enumerate(value, start=1):
+                    yield f"{key}[{number}]: {inline(item)}"
+            case _:
+                yield f"{key}: {inline(value)}"
+
+
+# --- cells ------------------------------------------------------------------------------------------------------------
+
+
+def text_of(*path: str) -> Callable[[Document, float], str]:
+    """Return a cell that shows the field at a path."""
+
+    def cell(item: Document, _now_s: float) -> str:
+        value: object = item
+        for name in path:
+            value = value.get(name) if isinstance(value, dict) else None
+        return inline(value)
+
+    return cell
+
+
+def age_of(name: str) -> Callable[[Document, float], str]:
+    """Return a cell that shows how long ago the instant in a field was."""
+
+    def cell(item: Document, now_s: float) -> str:
+        instant = item.get(name)
+        return ABSENT if instant is None else age(instant, now_s)
+
+    return cell
+
+
+def age(instant: str, now_s: float) -> str:
+    """Return how long ago an RFC 3339 instant was; what is no instant is shown as it is."""
+    from datetime import datetime
+
+    try:
+        return rough(now_s - datetime.fromisoformat(instant).timestamp())
+    except (ValueError, TypeError):
+        return inline(instant)

@@ -1,0 +1,117 @@
+"""Scenario: a fleet as a TOML file declares it, and the simulated clusters made of it."""
+
+import tomllib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hangar.domain.snapshot import Taint, Toleration
+from hangar.operator.cluster.simulated.spec import GPU, BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
+from hangar.operator.cluster.simulated.world import World
+
+GIB = 1 << 30
+CPU_PER_NODE = 192_000
+MEMORY_PER_NODE = 2048 * GIB
+PODS_PER_NODE = 110
+
+
+class ScenarioError(Exception):
+    """A scenario that cannot be read; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterScenario:
+    """One cluster of the fleet."""
+
+    name: str
+    allowed: frozenset[str]
+    nodes: tuple[NodeSpec, ...]
+    workloads: tuple[WorkloadSpec, ...]
+    budgets: tuple[BudgetSpec, ...]
+    cordoned: tuple[str, ...]
+
+    def build(self, now: datetime) -> World:
+        """Return the cluster, with all pods placed and ready."""
+        world = World(now, uid=f"{self.name}-uid")
+        for node in self.nodes:
+            world.add_node(node)
+        for workload in self.workloads:
+            world.add_workload(workload)
+        for budget in self.budgets:
+            world.add_budget(budget)
+        for name in self.cordoned:
+            world.cordon_by_hand(name, "kubectl-cordon")
+        return world
+
+
+def load(path: Path) -> tuple[ClusterScenario, ...]:
+    """Read a scenario. Raises ScenarioError."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tuple(_cluster(each) for each in document["cluster"])
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise ScenarioError(f"{path}: {type(error).__name__}: {error}") from error
+
+
+def _cluster(raw: dict[str, Any]) -> ClusterScenario:
+    nodes = tuple(node for pool in raw["nodes"] for node in _pool(pool))
+    return ClusterScenario(
+        raw["name"],
+        frozenset(raw["allowed"]),
+        nodes,
+        tuple(_workload(each) for each in raw.get("workload", [])),
+        tuple(_budget(each) for each in raw.get("budget", [])),
+        tuple(raw.get("cordoned", [])),
+    )
+
+
+def _pool(raw: dict[str, Any]) -> list[NodeSpec]:
+    """Return the nodes of a pool: PREFIX01 to PREFIXnn, from `first` on."""
+    resources = {
+        GPU: raw.get("gpus", 8),
+        "cpu": CPU_PER_NODE,
+        "memory": MEMORY_PER_NODE,
+        "pods": PODS_PER_NODE,
+    }
+    resources = {name: amount for name, amount in resources.items() if amount}
+    taints = tuple(Taint(each["key"], each.get("value", ""), each["effect"]) for each in raw.get("taint", []))
+    first = raw.get("first", 1)
+    return [
+        NodeSpec(f"{raw['prefix']}{number:02d}", resources, raw.get("labels", {}), taints, raw.get("ready", True))
+        for number in range(first, first + raw["count"])
+    ]
+
+
+def _workload(raw: dict[str, Any]) -> WorkloadSpec:
+    requests = {GPU: raw.get("gpus", 0), "cpu": raw.get("cpu", 4000), "memory": raw.get("memory_gib", 32) * GIB}
+    template = PodTemplate(
+        requests={name: amount for name, amount in requests.items() if amount},
+        labels={"app": raw["name"]},
+        tolerations=tuple(
+            Toleration(each["key"], each.get("operator", "Exists"), each.get("value", ""), each.get("effect", ""))
+            for each in raw.get("toleration", [])
+        ),
+        node_selector=raw.get("node_selector", {}),
+        grace_s=raw.get("grace_s", 30),
+        ready_after_s=raw.get("ready_after_s", 2.0),
+        terminate_after_s=raw.get("terminate_after_s", 1.0),
+    )
+    return WorkloadSpec(
+        raw.get("kind", "Deployment"),
+        raw["name"],
+        raw.get("replicas", 0),
+        template,
+        raw.get("namespace", "serving"),
+        tuple(raw.get("on", [])),
+    )
+
+
+def _budget(raw: dict[str, Any]) -> BudgetSpec:
+    return BudgetSpec(
+        raw["name"],
+        {"app": raw["app"]},
+        raw.get("min_available"),
+        raw.get("max_unavailable"),
+        raw.get("namespace", "serving"),
+    )

@@ -1,0 +1,1 @@
+"""Tests of hgr: against a scripted hub on a real socket, or pure."""

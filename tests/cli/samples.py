@@ -1,0 +1,103 @@
+"""Documents as the hub sends them, made from the API's own dataclasses, so that a renamed field fails here."""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+from hangar.wire import shown
+
+OPERATION = shown.Operation(
+    id="op_01JC0000000000000000000001",
+    type="node.drain",
+    target="iad-1-n02",
+    cluster="iad-1",
+    phase="pending",
+    result=None,
+    reason="firmware upgrade",
+    created_by="admin",
+    created_at="2026-10-27T12:34:56Z",
+    started_at=None,
+    finished_at=None,
+    deadline_at=None,
+    params={},
+    progress=None,
+    status_reason=None,
+    cancel=None,
+    version=1,
+)
+NODE = shown.Node(
+    name="iad-1-n03",
+    cluster="iad-1",
+    uid="uid-n03",
+    ready=True,
+    cordoned=False,
+    cordon=None,
+    replicas=3,
+    labels={"zone": "a"},
+    capacity={"nvidia.com/gpu": 8},
+    allocatable={"nvidia.com/gpu": 8},
+    allocated={"nvidia.com/gpu": 6},
+    operation=None,
+    updated_at="2026-10-27T12:34:56.000Z",
+)
+CORDON = shown.Cordon(operation=OPERATION.id, actor="admin", reason="faulty GPU", manager="hangar-operator")
+
+
+def an_operation(**changes: Any) -> dict[str, Any]:
+    """Return an operation, pending unless told otherwise."""
+    return asdict(replace(OPERATION, **changes))
+
+
+def running(version: int, done: int = 0, message: str = "evicting", *blockers: str) -> dict[str, Any]:
+    """Return the operation in the middle of its work."""
+    waits = [shown.Blocker(code="budget_spent", subject="pod", message=text, facts={}) for text in blockers]
+    progress = shown.Progress(done=done, total=3, unit="replicas", message=message, blockers=waits)
+    return an_operation(phase="running", version=version, progress=progress)
+
+
+def ended(version: int, phase: str = "succeeded", message: str = "evicted_replicas=3") -> dict[str, Any]:
+    """Return the operation at its end."""
+    result = shown.Result(message=message, attempts=1, duration="42s", details={})
+    return an_operation(phase=phase, version=version, result=result)
+
+
+def a_node(**changes: Any) -> dict[str, Any]:
+    """Return a node, ready and uncordoned unless told otherwise."""
+    return asdict(replace(NODE, **changes))
+
+
+def a_device(**changes: Any) -> dict[str, Any]:
+    """Return a row of devices."""
+    device = shown.Device(
+        cluster="iad-1", node="iad-1-n03", resource="nvidia.com/gpu", capacity=8, allocatable=8, allocated=6, free=2
+    )
+    return asdict(replace(device, **changes))
+
+
+def a_cluster(**changes: Any) -> dict[str, Any]:
+    """Return a cluster whose operator is online."""
+    cluster = shown.Cluster(
+        name="iad-1",
+        uid="uid-1",
+        online=True,
+        last_seen_at="2026-10-27T12:34:56.000Z",
+        allowed=["cordon", "drain"],
+        nodes=4,
+        kubernetes_version="v1.37.2",
+        operator_version="0.1.0",
+    )
+    return asdict(replace(cluster, **changes))
+
+
+def an_event(**changes: Any) -> dict[str, Any]:
+    """Return an event about a node."""
+    event = shown.Event(
+        rev=12,
+        at="2026-10-27T12:34:56.000Z",
+        type="node.cordoned",
+        object=shown.EventObject(kind="node", name="iad-1-n03", cluster="iad-1"),
+        operation=OPERATION.id,
+        actor="admin",
+        message="cordoned: faulty GPU",
+        data={},
+    )
+    return asdict(replace(event, **changes))

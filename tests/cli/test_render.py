@@ -1,0 +1,110 @@
+"""Lines made of documents: aligned, one a value, and harmless whatever others wrote."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hangar.cli.documents import Document
+from hangar.cli.render import GREEN, Column, Table, age, cells_of, clean, cut, inline, key_values, phase_colour, text_of
+
+NAME_AND_NOTE = (Column("NAME", text_of("name")), Column("NOTE", text_of("note")))
+
+
+def plain(columns: tuple[Column, ...] = NAME_AND_NOTE, width_max: int | None = None) -> Table:
+    return Table(columns, has_header=True, is_coloured=False, width_max=width_max)
+
+
+def test_columns_are_aligned_under_their_headers() -> None:
+    items: list[Document] = [{"name": "a", "note": "first"}, {"name": "longer", "note": None}]
+    assert list(plain().lines(items, 0)) == ["NAME     NOTE", "a        first", "longer   -"]
+
+
+def test_a_second_page_keeps_the_widths_of_the_first_and_has_no_header() -> None:
+    table = plain()
+    list(table.lines([{"name": "abcdef", "note": "x"}], 0))
+    assert list(table.lines([{"name": "b", "note": "y"}], 0)) == ["b        y"]
+
+
+def test_wide_letters_take_two_cells() -> None:
+    items = [{"name": "点検", "note": "x"}, {"name": "ab", "note": "y"}]
+    assert list(plain().lines(items, 0))[1:] == ["点検   x", "ab     y"]
+
+
+def test_the_last_column_is_cut_to_the_terminal_and_whole_elsewhere() -> None:
+    items = [{"name": "a", "note": "a long note that goes on"}]
+    assert list(plain(width_max=20).lines(items, 0))[1] == "a      a long note …"
+    assert list(plain().lines(items, 0))[1].endswith("goes on")
+
+
+def test_colours_do_not_disturb_the_alignment() -> None:
+    columns = (Column("PHASE", text_of("phase"), style=phase_colour), Column("X", text_of("x")))
+    table = Table(columns, has_header=False, is_coloured=True, width_max=None)
+    items = [{"phase": "succeeded", "x": "1"}, {"phase": "odd", "x": "2"}]
+    assert list(table.lines(items, 0)) == [f"\x1b[{GREEN}msucceeded\x1b[0m   1", "odd         2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ümlaut", "plain ümlaut"),
+        ("\x1b[2Jgone", "\\x1b[2Jgone"),
+        ("two\nlines\tand", "two\\nlines\\tand"),
+        ("right-to-left \u202e", "right-to-left \\u202e"),
+        ("c1 \x9b", "c1 \\x9b"),
+    ],
+)
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
+    assert clean(text) == shown
+
+
+@given(st.text())
+def test_a_clean_text_is_always_printable(text: str) -> None:
+    assert clean(text).isprintable()
+
+
+@given(st.text(), st.integers(min_value=1, max_value=30))
+def test_a_cut_text_never_takes_more_cells_than_there_are(text: str, width: int) -> None:
+    assert cells_of(cut(clean(text), width)) <= width
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "-"),
+        ([], "-"),
+        ({}, "-"),
+        ("", "-"),
+        (False, "false"),
+        (0, "0"),
+        (["cordon", "drain"], "cordon, drain"),
+        ({"code": "x", "message": "said so"}, "said so"),
+        ([{"pod": "a", "to": "n2"}, {"pod": "b", "to": None}], "pod=a to=n2; pod=b"),
+    ],
+)
+def test_any_value_fits_on_one_line(value: object, shown: str) -> None:
+    assert inline(value) == shown
+
+
+def test_nested_values_have_dotted_keys_and_numbered_items() -> None:
+    document = {
+        "cordoned": False,
+        "result": {"message": "evicted_replicas=3", "details": {}},
+        "moves": [{"pod": "a", "to": "n2"}, {"pod": "b", "to": "n3"}],
+        "allowed": ["cordon", "drain"],
+        "reason": "line\nbreak",
+    }
+    assert list(key_values(document)) == [
+        "cordoned: false",
+        "result.message: evicted_replicas=3",
+        "result.details: -",
+        "moves[1]: pod=a to=n2",
+        "moves[2]: pod=b to=n3",
+        "allowed: cordon, drain",
+        "reason: line\\nbreak",
+    ]
+
+
+def test_an_age_counts_from_the_instant_and_is_never_negative() -> None:
+    assert age("1970-01-01T00:01:00Z", 165) == "105s"
+    assert age("1970-01-01T00:01:00.500Z", 30) == "0s"
+    assert age("yesterday", 30) == "yesterday"
