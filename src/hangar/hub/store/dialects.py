@@ -1,9 +1,10 @@
 """All that differs between the databases: how they are opened, how they insert, how they say no."""
 
 import sqlite3
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy import Connection, Dialect, Engine, Insert, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
@@ -31,11 +32,41 @@ def sqlite_url(path: str) -> str:
     return f"sqlite:///{path}"
 
 
-def memory_engine() -> Engine:
-    """Open a database in memory, over one connection that all share."""
-    engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+def memory_engine(image: bytes | None = None) -> Engine:
+    """Open a database in memory, over one connection that all share; `image` is what `memory_image` returned.
+
+    All of them share one dialect and what was compiled for it: a simulation opens hundreds, and compiling the same
+    statements for each would take most of its time.
+    """
+    dialect, compiled = _memory_dialect()
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        if image is not None:
+            connection.deserialize(image)
+        return connection
+
+    pool = StaticPool(connect)  # type: ignore[arg-type]  # its protocol and sqlite3's stubs differ in names
+    engine = Engine(pool, dialect, make_url("sqlite://"), execution_options={"compiled_cache": compiled})
     _prepare_sqlite(engine, begin="BEGIN")
     return engine
+
+
+@cache
+def _memory_dialect() -> tuple[Dialect, dict[Any, Any]]:
+    engine = create_engine("sqlite://", poolclass=StaticPool)
+    with engine.connect():
+        pass  # the dialect learns about the database from its first connection
+    engine.dispose()
+    return engine.dialect, {}
+
+
+def memory_image(engine: Engine) -> bytes:
+    """Return all that a database in memory holds."""
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        return driver.serialize()
 
 
 def writing_engine(url: str) -> Engine:

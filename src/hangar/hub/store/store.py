@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -10,8 +11,15 @@ from sqlalchemy import Connection, Engine, delete, insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from hangar.domain.limits import READINESS_PROBE_BYTES, READING_THREADS
-from hangar.hub.store.dialects import memory_engine, reading_engine, sqlite_url, why_unavailable, writing_engine
-from hangar.hub.store.migrate import create_fresh, migrate
+from hangar.hub.store.dialects import (
+    memory_engine,
+    memory_image,
+    reading_engine,
+    sqlite_url,
+    why_unavailable,
+    writing_engine,
+)
+from hangar.hub.store.migrate import check_is_current, create_fresh, migrate
 from hangar.hub.store.tables import readiness
 from hangar.hub.store.tx import Tx
 from hangar.hub.store.writer import Job, StoreUnavailableError, Writer, commit_jobs
@@ -45,10 +53,17 @@ class Store:
         return cls(writing, reading_engine(url, connections_max=READING_THREADS + 2), has_threads=True)
 
     @classmethod
+    def open_beside(cls, path: Path) -> "Store":
+        """Open a database file that a running hub has migrated and holds. Raises WrongSchemaError."""
+        url = sqlite_url(str(path))
+        writing = writing_engine(url)
+        check_is_current(writing)
+        return cls(writing, reading_engine(url, connections_max=READING_THREADS + 2), has_threads=True)
+
+    @classmethod
     def in_memory(cls) -> "Store":
         """Open an empty store without threads: each call runs at once where it is made. For tests and simulation."""
-        engine = memory_engine()
-        create_fresh(engine)
+        engine = memory_engine(_fresh_image())
         return cls(engine, engine, has_threads=False)
 
     def on_commit(self, listener: OnCommit) -> None:
@@ -101,6 +116,15 @@ class Store:
     def _committed(self, woken: set[str]) -> None:
         for listener in self._listeners if woken else ():
             listener(woken)
+
+
+@cache
+def _fresh_image() -> bytes:
+    engine = memory_engine()
+    create_fresh(engine)
+    image = memory_image(engine)
+    engine.dispose()
+    return image
 
 
 def _probe(tx: Tx) -> None:
