@@ -37,10 +37,18 @@ def create_app(store: Store, clock: Clock, settings: HubSettings) -> FastAPI:
             with suppress(asyncio.CancelledError):
                 await sweeper
 
-    app = FastAPI(title="Wingsmith", version=hangar.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Wingsmith",
+        version=hangar.__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     app.state.hub = hub
     for module in (operations, fleet, tokens, operator, system):
-        app.include_router(module.router)
+        # As they are: including a router would build each of its routes a second time.
+        app.router.routes.extend(module.router.routes)
     system.mount_docs(app)
     add_problem_handlers(app)
     install_openapi(app, hub.catalogue)

@@ -51,6 +51,7 @@ class Api:
         self.app = create_app(self.world.store, WorldClock(self.world), HubSettings(**settings))
         self.hub = hub_in(self.app)
         self._parked = asyncio.Semaphore(0)
+        self._left = asyncio.Event()
         watch = self.hub.tail.watch
 
         @contextmanager
@@ -58,6 +59,7 @@ class Api:
             with watch(key) as changed:
                 self._parked.release()
                 yield changed
+            self._left.set()
 
         self.hub.tail.watch = counted  # type: ignore[method-assign]
 
@@ -65,6 +67,10 @@ class Api:
         """Return when so many more requests have begun to wait for a change."""
         for _ in range(count):
             await self._parked.acquire()
+
+    async def left(self) -> None:
+        """Return when a request has stopped waiting."""
+        await self._left.wait()
 
     def run(self, talk: Callable[[httpx2.AsyncClient], Coroutine[Any, Any, T]]) -> T:
         """Run a conversation with the hub."""

@@ -2,6 +2,7 @@
 
 import pytest
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from hangar.hub.principals import Role
 from tests.hub.api.client import Api, problem_of
@@ -30,8 +31,10 @@ def test_another_method_is_told_which_is_taken(api: Api, method: str, path: str,
 
 def test_a_fault_is_a_problem_that_tells_nothing_of_the_inside(api: Api) -> None:
     api.world.store.write(lambda tx: tx.connection.execute(text("ALTER TABLE nodes RENAME TO lost")))
-    answer = api.get("/v1/nodes")
+    with capture_logs() as lines:
+        answer = api.get("/v1/nodes")
     problem = problem_of(answer, "internal", 500)
+    assert [(each["event"], each["log_level"]) for each in lines] == [("a fault", "error"), ("request", "info")]
     assert "lost" not in answer.text
     assert "X-Request-Id" in problem["detail"]
     assert answer.headers["x-request-id"]

@@ -96,6 +96,11 @@ class Store:
         """Write something and take it back. Raises StoreUnavailableError when the store does not take writes."""
         await self.write_async(_probe)
 
+    @property
+    def queued_count(self) -> int:
+        """Return how many writes wait for the writer now."""
+        return 0 if self._writer is None else self._writer.queued_count
+
     def close(self) -> None:
         """Finish what is queued and close the database."""
         if self._writer is not None:

@@ -112,6 +112,11 @@ class Writer:
         except queue.Full:
             job.settle(StoreUnavailableError(f"{WRITES_QUEUED_MAX} writes are waiting already"))
 
+    @property
+    def queued_count(self) -> int:
+        """Return how many jobs wait."""
+        return self._queue.qsize()
+
     def close(self) -> None:
         """Finish what is queued and end the thread."""
         self._queue.put(None)
