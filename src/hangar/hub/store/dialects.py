@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Dialect, Engine, Insert, Table, create_engine
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
+from sqlalchemy.sql.dml import ReturningInsert
 
 from hangar.domain.limits import STORE_BUSY_TIMEOUT_S
 from hangar.hub.store.tables import IS_OPEN
@@ -120,28 +121,28 @@ def why_unavailable(error: SQLAlchemyError) -> str | None:
     return None if code is None else UNAVAILABLE_SQLITE.get(code & 0xFF)  # the upper bits only say more
 
 
-def insert_unless_held(connection: Connection, table: Table, values: dict[str, Any]) -> Insert:
-    """Build an insert that does nothing where an open operation has the same hold."""
-    statement = _insert(connection, table, values)
-    return statement.on_conflict_do_nothing(index_elements=["hold"], index_where=IS_OPEN)
+@cache
+def insert_unless_held(dialect: str, table: Table) -> ReturningInsert[Any]:
+    """Return an insert that does nothing, and returns nothing, where an open operation has the same hold."""
+    statement = _insert(dialect, table).on_conflict_do_nothing(index_elements=["hold"], index_where=IS_OPEN)
+    return statement.returning(*table.primary_key)
 
 
-def insert_unless_there(connection: Connection, table: Table, values: dict[str, Any]) -> Insert:
-    """Build an insert that does nothing where the primary key is taken."""
-    return _insert(connection, table, values).on_conflict_do_nothing(
-        index_elements=[column.name for column in table.primary_key]
-    )
-
-
-def insert_or_replace(connection: Connection, table: Table, values: dict[str, Any]) -> Insert:
-    """Build an insert that overwrites the given columns where the primary key is taken."""
-    statement = _insert(connection, table, values)
+@cache
+def insert_unless_there(dialect: str, table: Table) -> ReturningInsert[Any]:
+    """Return an insert that does nothing, and returns nothing, where the primary key is taken."""
     keys = [column.name for column in table.primary_key]
-    changed = {name: statement.excluded[name] for name in values if name not in keys}
+    return _insert(dialect, table).on_conflict_do_nothing(index_elements=keys).returning(*table.primary_key)
+
+
+@cache
+def insert_or_replace(dialect: str, table: Table, columns: tuple[str, ...]) -> Insert:
+    """Return an insert that overwrites the given columns where the primary key is taken."""
+    statement = _insert(dialect, table)
+    keys = [column.name for column in table.primary_key]
+    changed = {name: statement.excluded[name] for name in columns if name not in keys}
     return statement.on_conflict_do_update(index_elements=keys, set_=changed)
 
 
-def _insert(connection: Connection, table: Table, values: dict[str, Any]) -> sqlite.Insert | postgresql.Insert:
-    if connection.dialect.name == "postgresql":
-        return postgresql.insert(table).values(values)
-    return sqlite.insert(table).values(values)
+def _insert(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, insert, update
+from sqlalchemy import Connection, Table, Update, bindparam, insert, update
 
 from hangar.hub.store.tables import clusters, events, feed, nodes, operations, runs
 
@@ -55,6 +56,18 @@ def cluster_key(name: str) -> str:
     return f"cluster:{name}"
 
 
+_ADVANCE = update(feed).values(rev=feed.c.rev + bindparam("count")).returning(feed.c.rev)
+_INSERT_EVENTS = insert(events)
+
+
+@cache
+def _set_rev(table: Table) -> Update:
+    statement = update(table).values(rev=bindparam("new_rev"))
+    for index, column in enumerate(table.primary_key):
+        statement = statement.where(column == bindparam(f"key_{index}"))
+    return statement
+
+
 class Tx:
     """One write transaction. Use cases run their SQL over `connection` and tell here what they changed.
 
@@ -65,6 +78,7 @@ class Tx:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self.dialect = connection.dialect.name
         self.woken: set[str] = set()
         self._events: list[dict[str, Any]] = []
         self._touched: dict[Table, dict[tuple[str, ...], None]] = {}
@@ -118,19 +132,14 @@ class Tx:
         if not self._events and not self._touched:
             return
         count = max(1, len(self._events))
-        advance = update(feed).values(rev=feed.c.rev + count).returning(feed.c.rev)
-        rev = int(self.connection.execute(advance).scalar_one())
+        rev = int(self.connection.execute(_ADVANCE, {"count": count}).scalar_one())
         if self._events:
             first = rev - count + 1
             numbered = [{"rev": first + offset, **each} for offset, each in enumerate(self._events)]
-            self.connection.execute(insert(events), numbered)
+            self.connection.execute(_INSERT_EVENTS, numbered)
         for table, keys in self._touched.items():
-            columns = list(table.primary_key)
-            statement = update(table).values(rev=bindparam("new_rev"))
-            for index, column in enumerate(columns):
-                statement = statement.where(column == bindparam(f"key_{index}"))
             parameters = [{"new_rev": rev, **{f"key_{i}": part for i, part in enumerate(key)}} for key in keys]
-            self.connection.execute(statement, parameters)
+            self.connection.execute(_set_rev(table), parameters)
         self._events.clear()
         self._touched.clear()
 

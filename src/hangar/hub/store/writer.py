@@ -68,15 +68,15 @@ def commit_jobs(engine: Engine, jobs: list[Job]) -> set[str]:
 
 def _run(connection: Connection, job: Job) -> None:
     tx = Tx(connection)
-    savepoint = connection.begin_nested()
+    connection.exec_driver_sql("SAVEPOINT job")  # as it is: a savepoint of SQLAlchemy's is compiled anew each time
     try:
         job.result = job.run(tx)
         tx.stamp()
-        savepoint.commit()
+        connection.exec_driver_sql("RELEASE SAVEPOINT job")
     except Exception as error:  # the writer's loop outlives whatever a job does; the job's caller is told
         job.error = _as_told(error)
         if is_in_transaction(connection):
-            savepoint.rollback()
+            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT job")
     job.woken = tx.woken
 
 
