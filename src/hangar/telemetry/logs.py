@@ -37,7 +37,8 @@ def configure_logs(form: Literal["json", "console"], level: Literal["debug", "in
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each start that there was nothing to do
+    for library in ("alembic", "httpcore2", "httpx2", "uvicorn"):
+        logging.getLogger(library).setLevel(logging.WARNING)  # the rest is told by us, or not worth a line
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from hangar.hub.store.store import Store
 from hangar.hub.store.tables import events, feed, readiness
-from hangar.hub.store.tx import EventType, Subject, Tx
+from hangar.hub.store.tx import Committed, EventType, Subject, Tx
 from hangar.hub.store.writer import StoreUnavailableError
 from hangar.wire.problems import Problem, ProblemCode
 
@@ -23,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> object:
+def store(path: Path) -> Iterator[Store]:
     made = Store.open(path)
     yield made
     made.close()
@@ -88,11 +89,11 @@ def test_many_writes_share_a_commit(path: Path) -> None:
         assert go.wait(10)
         note(tx, "first")
 
-    woken: list[set[str]] = []
-    store.on_commit(woken.append)
+    commits: list[Committed] = []
+    store.on_commit(commits.append)
 
     def touch(tx: Tx) -> None:
-        tx.woken.add("key")
+        tx.committed.woken.add("key")
         note(tx)
 
     with ThreadPoolExecutor(11) as threads:
@@ -105,7 +106,7 @@ def test_many_writes_share_a_commit(path: Path) -> None:
         first.result()
         for each in rest:
             each.result()
-    assert woken == [{"key"}]
+    assert [(each.woken, len(each.events)) for each in commits] == [(set(), 1), ({"key"}, 10)]
     store.close()
 
 

@@ -87,7 +87,7 @@ def test_an_operations_events_tell_its_story(world: World) -> None:
     assert [(each.message, each.actor) for each in page.items] == [
         ("node.drain iad-1-n01 was asked for by max: fan", "max"),
         ("node.drain iad-1-n01 started", None),
-        ("1 of 3 replicas, evicted 1 of 3: pdb api needs 1, has 1", None),
+        ("evicted 1 of 3", None),
         ("node.drain iad-1-n01 was asked to stop by admin", "admin"),
         ("node.drain iad-1-n01 cancelled: it cancelled", "admin"),
     ]

@@ -44,6 +44,19 @@ def test_a_cluster_is_pinned_by_the_uid_of_its_first_session(world: World) -> No
     assert caught.value.code is ProblemCode.WRONG_CLUSTER
 
 
+def test_one_cluster_is_not_operated_under_two_names_at_a_time(world: World) -> None:
+    first = Operator(world, "iad-1")
+    first.open()
+    world.add_cluster("iad-one")
+    second = Operator(world, "iad-one", cluster_uid="uid-iad-1", incarnation="second")
+    with pytest.raises(Problem) as caught:
+        second.apply()
+    assert caught.value.code is ProblemCode.WRONG_CLUSTER
+    assert "under the name iad-1 already" in caught.value.detail
+    first.release()
+    second.open()
+
+
 def test_a_second_operator_stands_by_and_is_one_event_however_often_it_asks(world: World) -> None:
     Operator(world, "iad-1").open()
     second = Operator(world, "iad-1", incarnation="second")

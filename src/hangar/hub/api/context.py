@@ -10,12 +10,16 @@ from hangar.hub.catalogue import Catalogue
 from hangar.hub.hubtime import HubTime
 from hangar.hub.settings import HubSettings
 from hangar.hub.store.store import Store
+from hangar.hub.store.tx import Committed, EventType
 from hangar.hub.store.writer import StoreUnavailableError
 from hangar.hub.tail import Tail
 from hangar.hub.usecases.rules import Rules
 from hangar.hub.usecases.sweep import sweep
 
 log = structlog.get_logger(__name__)
+
+QUIET = frozenset({EventType.OPERATION_PROGRESSED, EventType.NODE_ADDED, EventType.NODE_REMOVED})
+"""Events that come in numbers, so that only those who debug want them in the log."""
 
 
 class Hub:
@@ -31,7 +35,19 @@ class Hub:
         self.catalogue = catalogue
         self._is_store_down = False
         self._ready_until_s = float("-inf")
-        store.on_commit(self.tail.notify)
+        store.on_commit(self._on_commit)
+
+    def _on_commit(self, committed: Committed) -> None:
+        self.tail.notify(committed.woken)
+        for event in committed.events:
+            level = log.debug if event["type"] in QUIET else log.info
+            level(
+                event["type"],
+                object=event["object_name"],
+                cluster=event["object_cluster"],
+                operation=event["op_id"],
+                by=event["actor"],
+            )
 
     def rules(self) -> Rules:
         """Return the rules of now: since when the hub has been listening changes."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
+from structlog.contextvars import bind_contextvars
 
 from hangar.domain.limits import WAIT_MAX_S
 from hangar.domain.operation import TERMINAL
@@ -48,6 +49,7 @@ async def create(request: Request, who: Maintainer) -> Response:
     asked, key = await read_operation(request, hub.catalogue)
     rules, now_us = hub.rules(), hub.time.now_us()
     submitted = await hub.store.write_async(lambda tx: submit(tx, who, asked, key, rules, now_us))
+    bind_contextvars(operation=submitted.operation.id)
     headers = {"Location": f"/v1/operations/{submitted.operation.id}", "ETag": _etag(submitted.operation.version)}
     if submitted.is_replay:
         return json_response(submitted.operation, 200, headers | {"Idempotent-Replayed": "true"})
@@ -127,6 +129,7 @@ async def wait(
 )
 async def cancel_(request: Request, who: Maintainer, id: str) -> Response:  # noqa: A002 - the parameter's name
     """Cancel an operation: at once where it waits, by its operator where it runs."""
+    bind_contextvars(operation=id)
     hub = hub_of(request)
     now_us = hub.time.now_us()
     operation = await hub.store.write_async(lambda tx: cancel(tx, who, id, now_us))

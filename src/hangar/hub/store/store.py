@@ -21,11 +21,11 @@ from hangar.hub.store.dialects import (
 )
 from hangar.hub.store.migrate import check_is_current, create_fresh, migrate
 from hangar.hub.store.tables import readiness
-from hangar.hub.store.tx import Tx
+from hangar.hub.store.tx import Committed, Tx
 from hangar.hub.store.writer import Job, StoreUnavailableError, Writer, commit_jobs
 
 T = TypeVar("T")
-OnCommit = Callable[[set[str]], None]
+OnCommit = Callable[[Committed], None]
 
 
 class Store:
@@ -67,7 +67,7 @@ class Store:
         return cls(engine, engine, has_threads=False)
 
     def on_commit(self, listener: OnCommit) -> None:
-        """Call `listener` after each commit, in the writer's thread, with the keys of those to wake."""
+        """Call `listener` after each commit, in the writer's thread, with what it brought about."""
         self._listeners.append(listener)
 
     def write(self, run: Callable[[Tx], T]) -> T:
@@ -118,9 +118,9 @@ class Store:
             self._committed(commit_jobs(self._writing, [job]))
         return job
 
-    def _committed(self, woken: set[str]) -> None:
-        for listener in self._listeners if woken else ():
-            listener(woken)
+    def _committed(self, committed: Committed) -> None:
+        for listener in self._listeners:
+            listener(committed)
 
 
 @cache

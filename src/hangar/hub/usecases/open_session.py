@@ -6,7 +6,7 @@ from sqlalchemy import update
 
 from hangar.domain.limits import STANDBY_RETRY_S, STANDBYS_REMEMBERED_MAX
 from hangar.hub.present import milliseconds
-from hangar.hub.store.records import ClusterRecord, find_cluster
+from hangar.hub.store.records import SELECT_CLUSTER, ClusterRecord, cluster_of, find_cluster
 from hangar.hub.store.tables import clusters
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.usecases.presence import turn_online
@@ -34,6 +34,7 @@ def open_session(
             f"{cluster_name} is the cluster whose kube-system namespace has the UID {cluster.uid}, and this operator "
             f"runs in {request.cluster_uid}: give it the token of its own cluster",
         )
+    _check_other_names(tx, cluster, request, rules, now_us)
     waits_s = _must_wait_s(cluster, request, rules, now_us)
     if waits_s > 0:
         return _stand_by(tx, cluster, request, rules, waits_s, now_us)
@@ -44,6 +45,19 @@ def _check_protocol(request: SessionRequest) -> None:
     if request.protocol != PROTOCOL_VERSION:
         error = FieldError("protocol", f"is {request.protocol}; this hub speaks {PROTOCOL_VERSION}")
         raise Problem(ProblemCode.INVALID_VALUE, f"protocol: {error.message}: upgrade the older of the two", (error,))
+
+
+def _check_other_names(tx: Tx, cluster: ClusterRecord, request: SessionRequest, rules: Rules, now_us: int) -> None:
+    # Two operators on one cluster would each spend its budgets as if alone, whatever names they go by.
+    same_uid = SELECT_CLUSTER.where(clusters.c.uid == request.cluster_uid, clusters.c.name != cluster.name)
+    for row in tx.connection.execute(same_uid).all():
+        other = cluster_of(row)
+        if _must_wait_s(other, request, rules, now_us) > 0:
+            raise Problem(
+                ProblemCode.WRONG_CLUSTER,
+                f"the cluster {request.cluster_uid} is operated under the name {other.name} already: stop that "
+                f"operator before you operate it as {cluster.name}",
+            )
 
 
 def _must_wait_s(cluster: ClusterRecord, request: SessionRequest, rules: Rules, now_us: int) -> float:
