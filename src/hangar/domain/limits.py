@@ -94,6 +94,9 @@ WAITERS_MAX = 10_000
 TOKEN_CACHED_S = 0.5
 """How long a token that was found valid is not looked up again: a revoked one works on for no longer than this."""
 
+TOKEN_LIFE_MAX_S = 10 * 365 * 24 * 3600
+"""Ten years: who wants longer leaves the end away and revokes."""
+
 TOKENS_CACHED_MAX = 4096
 """Tokens remembered at a time: more than any fleet has operators and people."""
 

@@ -90,6 +90,7 @@ def test_everything_that_is_wrong_is_told_at_once(api: Api) -> None:
         ({"type": "node.drain", "target": "iad-1-n01", "params": None}, "params"),
         ({"type": "node.drain", "target": "iad-1-n01", "params": {"deadline_s": True}}, "params.deadline_s"),
         ({"type": "node.drain", "target": "iad-1-n01", "reason": "bell \x07"}, "reason"),
+        ({"type": "node.drain", "target": "iad-1-n01", "params": {"deadline_s": 10**30}}, "params.deadline_s"),
         ([], ""),
         ("drain", ""),
     ],
@@ -99,7 +100,10 @@ def test_a_wrong_value_is_named(api: Api, body: object, path: str) -> None:
     assert path in [each["path"] for each in problem["errors"]]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"nope", b'{"type": }', b"\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"nope", b'{"type": }', b"\xff", b'{"params": NaN}', b'{"reason": "\\ud800"}', b"[" * 100_000],
+)
 def test_what_is_no_json_is_a_bad_request(api: Api, content: bytes) -> None:
     answer = api.post("/v1/operations", content=content, headers={"Content-Type": "application/json"})
     problem_of(answer, "invalid_request", 400)
@@ -179,6 +183,24 @@ def test_a_listing_takes_filters_and_pages(api: Api) -> None:
 def test_a_wrong_filter_is_named(api: Api, query: str, paths: list[str]) -> None:
     problem = problem_of(api.get(f"/v1/operations?{query}"), "invalid_filter", 400)
     assert sorted(each["path"] for each in problem["errors"]) == sorted(paths)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "since=0001-01-01T00:00:00Z",
+        "since=0001-01-01T00:00:00%2B23:59",
+        "until=9999-12-31T23:59:59-23:59",
+        "since=-5",
+        "target=%ff%fe",
+        "target=/",
+        "cluster=%27%3B--",
+        "created_by=" + "x" * 5000,
+    ],
+)
+def test_an_odd_filter_is_still_a_filter(api: Api, query: str) -> None:
+    api.create()
+    assert api.get(f"/v1/operations?{query}").status_code == 200
 
 
 def test_cancel_ends_what_waits_and_tells_what_runs(api: Api) -> None:

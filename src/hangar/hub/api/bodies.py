@@ -1,6 +1,6 @@
 """Bodies: read up to a bound, and checked as a whole, so that a caller hears of everything at once."""
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 from fastapi import Request
@@ -12,12 +12,14 @@ from hangar.domain.limits import (
     NAME_CHARS_MAX,
     OPERATOR_BODY_BYTES_MAX,
     REASON_CHARS_MAX,
+    TOKEN_LIFE_MAX_S,
 )
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.usecases.submit import OperationRequest
 from hangar.hub.validation import check_text, field_errors
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
+T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -54,7 +56,9 @@ class CreateToken(StrictModel):
     name: Text = Field(min_length=1, max_length=NAME_CHARS_MAX, description="the principal's name")
     role: Text = Field(description="viewer, maintainer, admin or operator")
     cluster: Text | None = Field(default=None, description="the cluster of an operator's token")
-    expires_in_s: int | None = Field(default=None, ge=1, description="how long it is good for; null: until revoked")
+    expires_in_s: int | None = Field(
+        default=None, ge=1, le=TOKEN_LIFE_MAX_S, description="how long it is good for; null: until revoked"
+    )
 
 
 async def read_body(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
@@ -75,18 +79,14 @@ async def read_body(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
 
 async def read_struct(request: Request, type_: type[S]) -> S:
     """Return an operator's request. Raises INVALID_REQUEST, INVALID_VALUE, TOO_LARGE."""
-    body = await read_body(request, OPERATOR_BODY_BYTES_MAX)
-    try:
-        return msgspec.json.decode(body, type=type_)
-    except msgspec.ValidationError as error:
-        raise Problem(ProblemCode.INVALID_VALUE, str(error)) from error
-    except msgspec.DecodeError as error:
-        raise Problem(ProblemCode.INVALID_REQUEST, f"the body is not JSON: {error}") from error
+    return _decode(await read_body(request, OPERATOR_BODY_BYTES_MAX), type_)
 
 
 async def read_model(request: Request, model: type[M]) -> M:
     """Return a user's request. Raises INVALID_REQUEST, INVALID_VALUE with all that is wrong, TOO_LARGE."""
-    found, errors = _parse(await read_body(request), model)
+    body = await read_body(request)
+    _decode(body, object)
+    found, errors = _parse(body, model)
     if found is None:
         raise _invalid(errors)
     return found
@@ -98,8 +98,9 @@ async def read_operation(request: Request, catalogue: Catalogue) -> tuple[Operat
     Raises INVALID_REQUEST, TOO_LARGE, and INVALID_VALUE with all that is wrong with body, parameters and key.
     """
     body = await read_body(request)
+    document = _decode(body, object)
     asked, errors = _parse(body, CreateOperation)
-    errors += _parameter_errors(body, catalogue)
+    errors += _parameter_errors(document, catalogue)
     key = request.headers.get(KEY_HEADER)
     if key is not None and (not 1 <= len(key) <= IDEMPOTENCY_KEY_CHARS_MAX or not all("!" <= c <= "~" for c in key)):
         what = f"must be 1 to {IDEMPOTENCY_KEY_CHARS_MAX} visible ASCII characters"
@@ -113,17 +114,22 @@ def _parse(body: bytes, model: type[M]) -> tuple[M | None, list[FieldError]]:
     try:
         return model.model_validate_json(body), []
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        if first["type"] == "json_invalid":
-            raise Problem(ProblemCode.INVALID_REQUEST, f"the body is not JSON: {first['ctx']['error']}") from error
         return None, list(field_errors(error, allowed=tuple(model.model_fields)))
 
 
-def _parameter_errors(body: bytes, catalogue: Catalogue) -> list[FieldError]:
+def _decode(body: bytes, type_: type[T]) -> T:
+    """Return what a body says; strict JSON, so NaN and half characters are none."""
+    try:
+        return msgspec.json.decode(body, type=type_)
+    except msgspec.ValidationError as error:
+        raise Problem(ProblemCode.INVALID_VALUE, str(error)) from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Problem(ProblemCode.INVALID_REQUEST, f"the body is not JSON: {error}") from error
+
+
+def _parameter_errors(document: object, catalogue: Catalogue) -> list[FieldError]:
     """Return what is wrong with type and parameters, as far as they can be made out."""
-    document: Any = msgspec.json.decode(body)
-    asked = document.get("type") if isinstance(document, dict) else None
-    if not isinstance(asked, str):
+    if not isinstance(document, dict) or not isinstance(asked := document.get("type"), str):
         return []
     entry = catalogue.entries.get(asked)
     if entry is None:

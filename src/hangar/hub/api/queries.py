@@ -55,4 +55,4 @@ def instant_us(value: datetime | None, name: str) -> int | None:
         return None
     if value.tzinfo is None:
         raise_filters([FieldError(f"query.{name}", "needs a time zone: 2026-10-27T12:34:56Z")])
-    return to_us(value)
+    return max(0, to_us(value))

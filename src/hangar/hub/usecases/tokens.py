@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
-from hangar.domain.limits import NAME_CHARS_MAX
+from hangar.domain.limits import NAME_CHARS_MAX, TOKEN_LIFE_MAX_S
 from hangar.hub.ids import token_id
 from hangar.hub.present import milliseconds
 from hangar.hub.principals import Principal, Role, require
@@ -133,8 +133,8 @@ def _check(request: TokenRequest) -> None:
         not CLUSTER_NAME.fullmatch(request.cluster) or len(request.cluster) > NAME_CHARS_MAX
     ):
         errors.append(FieldError("cluster", "must be lower-case letters, digits, and . - between them"))
-    if request.expires_in_s is not None and request.expires_in_s < 1:
-        errors.append(FieldError("expires_in_s", "must be at least 1"))
+    if request.expires_in_s is not None and not 1 <= request.expires_in_s <= TOKEN_LIFE_MAX_S:
+        errors.append(FieldError("expires_in_s", f"must be 1 to {TOKEN_LIFE_MAX_S}"))
     if errors:
         detail = "; ".join(f"{each.path}: {each.message}" for each in errors)
         raise Problem(ProblemCode.INVALID_VALUE, detail, tuple(errors))
