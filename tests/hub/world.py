@@ -40,6 +40,7 @@ from hangar.wire.operator import (
 )
 from hangar.wire.problems import Problem
 
+CATALOGUE = Catalogue(KINDS)
 NOON_US = 1_795_000_000_000_000
 ADMIN = Principal("admin", Role.ADMIN)
 VIEWER = Principal("vera", Role.VIEWER)
@@ -79,7 +80,7 @@ class World:
         self.now_us = NOON_US
         # A hub that has been up for an hour, so that nothing waits for its start unless a test asks for that.
         started: dict[str, Any] = {"hub_started_us": NOON_US - 3_600_000_000, "randbits": Random(1).getrandbits}
-        self.rules = Rules(catalogue=Catalogue(KINDS), **started | rules)
+        self.rules = Rules(catalogue=CATALOGUE, **started | rules)
 
     def add_cluster(self, name: str = "iad-1") -> str:
         """Make an operator's token, and with it the cluster; returns the secret."""

@@ -36,6 +36,15 @@ SWEEP_INTERVAL_S = 1.0
 SWEEP_ROWS_MAX = 500
 """One sweep ends or forgets this many rows of a sort, so that it never holds up the writer; the next goes on."""
 
+CLOCK_STEP_MAX_S = 1.0
+"""A wall clock that differs by more from the hub's own time was set; less is what adjusting a clock's rate makes."""
+
+LISTENING_GAP_MAX_S = 5.0
+"""A hub that stood still for longer listens anew before it judges silence: several sweeps are missing by then."""
+
+STANDBY_RETRY_S = 2.0
+"""A waiting operator asks again this soon, so that a clean release is followed within two seconds."""
+
 STANDBYS_REMEMBERED_MAX = 8
 """So many waiting operators of a cluster are told apart, each an event once; more is a mistake that shows anyway."""
 
@@ -85,8 +94,17 @@ WAITERS_MAX = 10_000
 TOKEN_CACHED_S = 0.5
 """How long a token that was found valid is not looked up again: a revoked one works on for no longer than this."""
 
+TOKEN_LIFE_MAX_S = 10 * 365 * 24 * 3600
+"""Ten years: who wants longer leaves the end away and revokes."""
+
 TOKENS_CACHED_MAX = 4096
 """Tokens remembered at a time: more than any fleet has operators and people."""
+
+KEEP_ALIVE_S = 75.0
+"""How long an idle connection is kept: longer than clients keep theirs, so that none closes under a request."""
+
+READY_CACHED_S = 1.0
+"""How long the answer of the readiness check holds, so that asking often does not write often."""
 
 SHUTDOWN_GRACE_S = 5.0
 """How long requests in flight may take to end when the hub is told to stop."""

@@ -21,7 +21,8 @@ def event_sentence(type_: EventType, name: str, actor: str | None, data: Mapping
         case EventType.OPERATION_CANCEL_REQUESTED:
             return f"{data['type']} {data['target']} was asked to stop{by}"
         case EventType.OPERATION_SUCCEEDED | EventType.OPERATION_FAILED | EventType.OPERATION_CANCELLED:
-            return f"{data['type']} {data['target']} {type_.value.partition('.')[2]}: {data['message']}"
+            phase = type_.value.partition(".")[2]
+            return f"{data['type']} {data['target']} {phase}: {data['message'].removeprefix(f'{phase}: ')}"
         case EventType.CLUSTER_ADDED:
             return f"cluster {name} was added{by}"
         case EventType.CLUSTER_ONLINE:
@@ -56,9 +57,7 @@ def _because(data: Mapping[str, Any]) -> str:
 
 
 def _progress(progress: Mapping[str, Any]) -> str:
-    blockers = "; ".join(each["message"] for each in progress["blockers"])
-    counts = f"{progress['done']} of {progress['total']} {progress['unit']}"
-    return ", ".join(part for part in (counts, progress["message"]) if part) + (f": {blockers}" if blockers else "")
+    return progress["message"] or f"{progress['done']} of {progress['total']} {progress['unit']}"
 
 
 def _offline(name: str, data: Mapping[str, Any]) -> str:

@@ -7,10 +7,25 @@ from pydantic_core import ErrorDetails
 
 from hangar.wire.problems import FieldError
 
+SPACE = 0x20
+DELETE = "\x7f"
+
 
 def field_errors(error: ValidationError, root: str = "", allowed: tuple[str, ...] = ()) -> tuple[FieldError, ...]:
     """Return what pydantic found, with paths below `root`. `allowed` names the fields there are, for unknown ones."""
-    return tuple(FieldError(_path(root, each), _sentence(each, allowed)) for each in error.errors(include_url=False))
+    return tuple(FieldError(_path(root, each), sentence(each, allowed)) for each in error.errors(include_url=False))
+
+
+def has_control_characters(text: str) -> bool:
+    """Tell whether a text holds what no name and no sentence has; tabs and line ends are let through."""
+    return any(ord(each) < SPACE and each not in "\t\n\r" for each in text) or DELETE in text
+
+
+def check_text(text: str) -> str:
+    """Return a text as it is. Raises ValueError where it holds control characters."""
+    if has_control_characters(text):
+        raise ValueError("may not contain control characters")
+    return text
 
 
 def _path(root: str, error: ErrorDetails) -> str:
@@ -20,7 +35,8 @@ def _path(root: str, error: ErrorDetails) -> str:
     return path
 
 
-def _sentence(error: ErrorDetails, allowed: tuple[str, ...]) -> str:
+def sentence(error: ErrorDetails, allowed: tuple[str, ...]) -> str:
+    """Return what is wrong with a field; `allowed` names the fields there are."""
     context: dict[str, Any] = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":
@@ -43,7 +59,9 @@ def _sentence(error: ErrorDetails, allowed: tuple[str, ...]) -> str:
             return "must be a text"
         case "bool_type":
             return "must be true or false"
-        case "dict_type":
+        case "value_error":
+            return str(context["error"])
+        case "dict_type" | "model_type":
             return "must be an object"
         case _:
             return error["msg"]

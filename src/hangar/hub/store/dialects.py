@@ -1,12 +1,14 @@
 """All that differs between the databases: how they are opened, how they insert, how they say no."""
 
 import sqlite3
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy import Connection, Dialect, Engine, Insert, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
+from sqlalchemy.sql.dml import ReturningInsert
 
 from hangar.domain.limits import STORE_BUSY_TIMEOUT_S
 from hangar.hub.store.tables import IS_OPEN
@@ -31,11 +33,41 @@ def sqlite_url(path: str) -> str:
     return f"sqlite:///{path}"
 
 
-def memory_engine() -> Engine:
-    """Open a database in memory, over one connection that all share."""
-    engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+def memory_engine(image: bytes | None = None) -> Engine:
+    """Open a database in memory, over one connection that all share; `image` is what `memory_image` returned.
+
+    All of them share one dialect and what was compiled for it: a simulation opens hundreds, and compiling the same
+    statements for each would take most of its time.
+    """
+    dialect, compiled = _memory_dialect()
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        if image is not None:
+            connection.deserialize(image)
+        return connection
+
+    pool = StaticPool(connect)  # type: ignore[arg-type]  # its protocol and sqlite3's stubs differ in names
+    engine = Engine(pool, dialect, make_url("sqlite://"), execution_options={"compiled_cache": compiled})
     _prepare_sqlite(engine, begin="BEGIN")
     return engine
+
+
+@cache
+def _memory_dialect() -> tuple[Dialect, dict[Any, Any]]:
+    engine = create_engine("sqlite://", poolclass=StaticPool)
+    with engine.connect():
+        pass  # the dialect learns about the database from its first connection
+    engine.dispose()
+    return engine.dialect, {}
+
+
+def memory_image(engine: Engine) -> bytes:
+    """Return all that a database in memory holds."""
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        return driver.serialize()
 
 
 def writing_engine(url: str) -> Engine:
@@ -89,28 +121,28 @@ def why_unavailable(error: SQLAlchemyError) -> str | None:
     return None if code is None else UNAVAILABLE_SQLITE.get(code & 0xFF)  # the upper bits only say more
 
 
-def insert_unless_held(connection: Connection, table: Table, values: dict[str, Any]) -> Insert:
-    """Build an insert that does nothing where an open operation has the same hold."""
-    statement = _insert(connection, table, values)
-    return statement.on_conflict_do_nothing(index_elements=["hold"], index_where=IS_OPEN)
+@cache
+def insert_unless_held(dialect: str, table: Table) -> ReturningInsert[Any]:
+    """Return an insert that does nothing, and returns nothing, where an open operation has the same hold."""
+    statement = _insert(dialect, table).on_conflict_do_nothing(index_elements=["hold"], index_where=IS_OPEN)
+    return statement.returning(*table.primary_key)
 
 
-def insert_unless_there(connection: Connection, table: Table, values: dict[str, Any]) -> Insert:
-    """Build an insert that does nothing where the primary key is taken."""
-    return _insert(connection, table, values).on_conflict_do_nothing(
-        index_elements=[column.name for column in table.primary_key]
-    )
-
-
-def insert_or_replace(connection: Connection, table: Table, values: dict[str, Any]) -> Insert:
-    """Build an insert that overwrites the given columns where the primary key is taken."""
-    statement = _insert(connection, table, values)
+@cache
+def insert_unless_there(dialect: str, table: Table) -> ReturningInsert[Any]:
+    """Return an insert that does nothing, and returns nothing, where the primary key is taken."""
     keys = [column.name for column in table.primary_key]
-    changed = {name: statement.excluded[name] for name in values if name not in keys}
+    return _insert(dialect, table).on_conflict_do_nothing(index_elements=keys).returning(*table.primary_key)
+
+
+@cache
+def insert_or_replace(dialect: str, table: Table, columns: tuple[str, ...]) -> Insert:
+    """Return an insert that overwrites the given columns where the primary key is taken."""
+    statement = _insert(dialect, table)
+    keys = [column.name for column in table.primary_key]
+    changed = {name: statement.excluded[name] for name in columns if name not in keys}
     return statement.on_conflict_do_update(index_elements=keys, set_=changed)
 
 
-def _insert(connection: Connection, table: Table, values: dict[str, Any]) -> sqlite.Insert | postgresql.Insert:
-    if connection.dialect.name == "postgresql":
-        return postgresql.insert(table).values(values)
-    return sqlite.insert(table).values(values)
+def _insert(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)

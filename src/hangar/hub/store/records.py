@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, Select, and_, select
+from sqlalchemy import Connection, Row, Select, and_, bindparam, select
 
 from hangar.domain.operation import Phase
 from hangar.hub.store.tables import IS_OPEN, clusters, feed, nodes, operations, runs
@@ -116,6 +116,14 @@ SELECT_NODE: Select[Any] = select(
 """What `node_of` reads."""
 
 
+# Statements that run with every request are built once: building takes longer than running them.
+_FIND_OPERATION = SELECT_OPERATION.where(operations.c.id == bindparam("wanted"))
+_FIND_CLUSTER = SELECT_CLUSTER.where(clusters.c.name == bindparam("wanted"))
+_FIND_NODES = SELECT_NODE.where(nodes.c.name == bindparam("wanted")).order_by(nodes.c.cluster)
+_FIND_NODES_IN = _FIND_NODES.where(nodes.c.cluster == bindparam("wanted_cluster"))
+_FEED_REV = select(feed.c.rev)
+
+
 def operation_of(row: Row[Any]) -> OperationRecord:
     """Return the record of a row of SELECT_OPERATION."""
     return OperationRecord(
@@ -166,24 +174,25 @@ def node_of(row: Row[Any]) -> NodeRecord:
 
 def find_operation(connection: Connection, id_: str) -> OperationRecord | None:
     """Return an operation by its id, or None."""
-    row = connection.execute(SELECT_OPERATION.where(operations.c.id == id_)).first()
+    row = connection.execute(_FIND_OPERATION, {"wanted": id_}).first()
     return None if row is None else operation_of(row)
 
 
 def find_cluster(connection: Connection, name: str) -> ClusterRecord | None:
     """Return a cluster by its name, or None."""
-    row = connection.execute(SELECT_CLUSTER.where(clusters.c.name == name)).first()
+    row = connection.execute(_FIND_CLUSTER, {"wanted": name}).first()
     return None if row is None else cluster_of(row)
 
 
 def find_nodes(connection: Connection, name: str, cluster: str | None) -> list[NodeRecord]:
     """Return the nodes of a name, in one cluster or in all, in the order of the clusters' names."""
-    statement = SELECT_NODE.where(nodes.c.name == name).order_by(nodes.c.cluster)
-    if cluster is not None:
-        statement = statement.where(nodes.c.cluster == cluster)
-    return [node_of(row) for row in connection.execute(statement)]
+    if cluster is None:
+        rows = connection.execute(_FIND_NODES, {"wanted": name})
+    else:
+        rows = connection.execute(_FIND_NODES_IN, {"wanted": name, "wanted_cluster": cluster})
+    return [node_of(row) for row in rows]
 
 
 def feed_rev(connection: Connection) -> int:
     """Return the newest revision of the feed."""
-    return int(connection.execute(select(feed.c.rev)).scalar_one())
+    return int(connection.execute(_FEED_REV).scalar_one())

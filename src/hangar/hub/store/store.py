@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -10,14 +11,21 @@ from sqlalchemy import Connection, Engine, delete, insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from hangar.domain.limits import READINESS_PROBE_BYTES, READING_THREADS
-from hangar.hub.store.dialects import memory_engine, reading_engine, sqlite_url, why_unavailable, writing_engine
-from hangar.hub.store.migrate import create_fresh, migrate
+from hangar.hub.store.dialects import (
+    memory_engine,
+    memory_image,
+    reading_engine,
+    sqlite_url,
+    why_unavailable,
+    writing_engine,
+)
+from hangar.hub.store.migrate import check_is_current, create_fresh, migrate
 from hangar.hub.store.tables import readiness
-from hangar.hub.store.tx import Tx
+from hangar.hub.store.tx import Committed, Tx
 from hangar.hub.store.writer import Job, StoreUnavailableError, Writer, commit_jobs
 
 T = TypeVar("T")
-OnCommit = Callable[[set[str]], None]
+OnCommit = Callable[[Committed], None]
 
 
 class Store:
@@ -45,14 +53,21 @@ class Store:
         return cls(writing, reading_engine(url, connections_max=READING_THREADS + 2), has_threads=True)
 
     @classmethod
+    def open_beside(cls, path: Path) -> "Store":
+        """Open a database file that a running hub has migrated and holds. Raises WrongSchemaError."""
+        url = sqlite_url(str(path))
+        writing = writing_engine(url)
+        check_is_current(writing)
+        return cls(writing, reading_engine(url, connections_max=READING_THREADS + 2), has_threads=True)
+
+    @classmethod
     def in_memory(cls) -> "Store":
         """Open an empty store without threads: each call runs at once where it is made. For tests and simulation."""
-        engine = memory_engine()
-        create_fresh(engine)
+        engine = memory_engine(_fresh_image())
         return cls(engine, engine, has_threads=False)
 
     def on_commit(self, listener: OnCommit) -> None:
-        """Call `listener` after each commit, in the writer's thread, with the keys of those to wake."""
+        """Call `listener` after each commit, in the writer's thread, with what it brought about."""
         self._listeners.append(listener)
 
     def write(self, run: Callable[[Tx], T]) -> T:
@@ -81,6 +96,11 @@ class Store:
         """Write something and take it back. Raises StoreUnavailableError when the store does not take writes."""
         await self.write_async(_probe)
 
+    @property
+    def queued_count(self) -> int:
+        """Return how many writes wait for the writer now."""
+        return 0 if self._writer is None else self._writer.queued_count
+
     def close(self) -> None:
         """Finish what is queued and close the database."""
         if self._writer is not None:
@@ -98,9 +118,18 @@ class Store:
             self._committed(commit_jobs(self._writing, [job]))
         return job
 
-    def _committed(self, woken: set[str]) -> None:
-        for listener in self._listeners if woken else ():
-            listener(woken)
+    def _committed(self, committed: Committed) -> None:
+        for listener in self._listeners:
+            listener(committed)
+
+
+@cache
+def _fresh_image() -> bytes:
+    engine = memory_engine()
+    create_fresh(engine)
+    image = memory_image(engine)
+    engine.dispose()
+    return image
 
 
 def _probe(tx: Tx) -> None:

@@ -1,11 +1,12 @@
 """Tx: one write transaction, which gathers what happened and stamps it with the feed's next revisions at its end."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, insert, update
+from sqlalchemy import Connection, Table, Update, bindparam, insert, update
 
 from hangar.hub.store.tables import clusters, events, feed, nodes, operations, runs
 
@@ -55,6 +56,26 @@ def cluster_key(name: str) -> str:
     return f"cluster:{name}"
 
 
+_ADVANCE = update(feed).values(rev=feed.c.rev + bindparam("count")).returning(feed.c.rev)
+_INSERT_EVENTS = insert(events)
+
+
+@cache
+def _set_rev(table: Table) -> Update:
+    statement = update(table).values(rev=bindparam("new_rev"))
+    for index, column in enumerate(table.primary_key):
+        statement = statement.where(column == bindparam(f"key_{index}"))
+    return statement
+
+
+@dataclass(slots=True)
+class Committed:
+    """What a commit brought about: the keys of those to wake, and the rows of its events."""
+
+    woken: set[str] = field(default_factory=set)
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+
 class Tx:
     """One write transaction. Use cases run their SQL over `connection` and tell here what they changed.
 
@@ -65,7 +86,8 @@ class Tx:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.woken: set[str] = set()
+        self.dialect = connection.dialect.name
+        self.committed = Committed()
         self._events: list[dict[str, Any]] = []
         self._touched: dict[Table, dict[tuple[str, ...], None]] = {}
 
@@ -96,14 +118,14 @@ class Tx:
     def touch_operation(self, id_: str, cluster: str | None) -> None:
         """Say that an operation changed: those who wait for it and its cluster's operator are woken."""
         self._touch(operations, id_)
-        self.woken.add(operation_key(id_))
+        self.committed.woken.add(operation_key(id_))
         if cluster is not None:
-            self.woken.add(cluster_key(cluster))
+            self.committed.woken.add(cluster_key(cluster))
 
     def touch_run(self, op_id: str) -> None:
         """Say that an operation's run changed: its operator wrote that itself and is not woken."""
         self._touch(runs, op_id)
-        self.woken.add(operation_key(op_id))
+        self.committed.woken.add(operation_key(op_id))
 
     def touch_cluster(self, name: str) -> None:
         """Say that what users see of a cluster changed."""
@@ -118,19 +140,15 @@ class Tx:
         if not self._events and not self._touched:
             return
         count = max(1, len(self._events))
-        advance = update(feed).values(rev=feed.c.rev + count).returning(feed.c.rev)
-        rev = int(self.connection.execute(advance).scalar_one())
+        rev = int(self.connection.execute(_ADVANCE, {"count": count}).scalar_one())
         if self._events:
             first = rev - count + 1
             numbered = [{"rev": first + offset, **each} for offset, each in enumerate(self._events)]
-            self.connection.execute(insert(events), numbered)
+            self.connection.execute(_INSERT_EVENTS, numbered)
+            self.committed.events += numbered
         for table, keys in self._touched.items():
-            columns = list(table.primary_key)
-            statement = update(table).values(rev=bindparam("new_rev"))
-            for index, column in enumerate(columns):
-                statement = statement.where(column == bindparam(f"key_{index}"))
             parameters = [{"new_rev": rev, **{f"key_{i}": part for i, part in enumerate(key)}} for key in keys]
-            self.connection.execute(statement, parameters)
+            self.connection.execute(_set_rev(table), parameters)
         self._events.clear()
         self._touched.clear()
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from hangar.domain.limits import WRITES_IN_A_COMMIT_MAX, WRITES_QUEUED_MAX
 from hangar.hub.store.dialects import is_in_transaction, why_unavailable
-from hangar.hub.store.tx import Tx
+from hangar.hub.store.tx import Committed, Tx
 
 
 class StoreUnavailableError(Exception):
@@ -26,7 +26,7 @@ class Job:
         self.future: Future[Any] = Future()
         self.result: object = None
         self.error: BaseException | None = None
-        self.woken: set[str] = set()
+        self.committed = Committed()
 
     def settle(self, refusal: StoreUnavailableError | None = None) -> None:
         """Tell whoever waits; a refusal goes before what the job itself came to."""
@@ -37,13 +37,13 @@ class Job:
             self.future.set_result(self.result)
 
 
-def commit_jobs(engine: Engine, jobs: list[Job]) -> set[str]:
-    """Run jobs in one transaction, each in a savepoint of its own, and settle them. Returns the keys to wake.
+def commit_jobs(engine: Engine, jobs: list[Job]) -> Committed:
+    """Run jobs in one transaction, each in a savepoint of its own, and settle them. Returns what was committed.
 
     A job that fails takes only itself back. When the database can no longer write, all jobs are refused: a full
     disk rolls the whole transaction back under our feet, and what ran after it would be committed on its own.
     """
-    woken: set[str] = set()
+    committed = Committed()
     refusal: StoreUnavailableError | None = None
     try:
         with engine.connect() as connection, connection.begin() as transaction:
@@ -60,24 +60,25 @@ def commit_jobs(engine: Engine, jobs: list[Job]) -> set[str]:
         refusal = _refusal(error)
     for job in jobs:
         if refusal is None and job.error is None:
-            woken |= job.woken
+            committed.woken |= job.committed.woken
+            committed.events += job.committed.events
         if not job.future.cancelled():
             job.settle(refusal)
-    return woken
+    return committed
 
 
 def _run(connection: Connection, job: Job) -> None:
     tx = Tx(connection)
-    savepoint = connection.begin_nested()
+    connection.exec_driver_sql("SAVEPOINT job")  # as it is: a savepoint of SQLAlchemy's is compiled anew each time
     try:
         job.result = job.run(tx)
         tx.stamp()
-        savepoint.commit()
+        connection.exec_driver_sql("RELEASE SAVEPOINT job")
     except Exception as error:  # the writer's loop outlives whatever a job does; the job's caller is told
         job.error = _as_told(error)
         if is_in_transaction(connection):
-            savepoint.rollback()
-    job.woken = tx.woken
+            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT job")
+    job.committed = tx.committed
 
 
 def _as_told(error: Exception) -> Exception:
@@ -96,9 +97,9 @@ def _refusal(error: BaseException | None) -> StoreUnavailableError:
 
 
 class Writer:
-    """The one thread that writes. `on_commit` is called in it with the keys that a commit wakes."""
+    """The one thread that writes. `on_commit` is called in it with what each commit brought about."""
 
-    def __init__(self, engine: Engine, on_commit: Callable[[set[str]], None]) -> None:
+    def __init__(self, engine: Engine, on_commit: Callable[[Committed], None]) -> None:
         self._engine = engine
         self._on_commit = on_commit
         self._queue: queue.Queue[Job | None] = queue.Queue(WRITES_QUEUED_MAX)
@@ -112,6 +113,11 @@ class Writer:
         except queue.Full:
             job.settle(StoreUnavailableError(f"{WRITES_QUEUED_MAX} writes are waiting already"))
 
+    @property
+    def queued_count(self) -> int:
+        """Return how many jobs wait."""
+        return self._queue.qsize()
+
     def close(self) -> None:
         """Finish what is queued and end the thread."""
         self._queue.put(None)
@@ -121,9 +127,7 @@ class Writer:
         while True:
             jobs, is_last = self._next_jobs()
             if jobs:
-                woken = commit_jobs(self._engine, jobs)
-                if woken:
-                    self._on_commit(woken)
+                self._on_commit(commit_jobs(self._engine, jobs))
             if is_last:
                 return
 

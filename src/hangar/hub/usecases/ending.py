@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import delete, update
+from sqlalchemy import bindparam, delete, update
 
 from hangar.domain.operation import Phase, check_transition
 from hangar.hub.store.records import OperationRecord
@@ -16,6 +16,9 @@ ENDED: Mapping[Phase, EventType] = {
     Phase.FAILED: EventType.OPERATION_FAILED,
     Phase.CANCELLED: EventType.OPERATION_CANCELLED,
 }
+
+_END = update(operations).where(operations.c.id == bindparam("wanted"), operations.c.phase == bindparam("before"))
+_DELETE_RUN = delete(runs).where(runs.c.op_id == bindparam("wanted"))
 
 
 def end_operation(
@@ -43,17 +46,14 @@ def end_operation(
         "duration": f"{duration_s}s",
         "details": dict(details or {}),
     }
-    tx.connection.execute(
-        update(operations)
-        .where(operations.c.id == record.id, operations.c.phase == record.phase.value)
-        .values(
-            phase=phase.value,
-            finished_us=now_us,
-            result=result,
-            final_progress=record.progress if progress is None else dict(progress),
-        )
-    )
-    tx.connection.execute(delete(runs).where(runs.c.op_id == record.id))
+    values = {
+        "phase": phase.value,
+        "finished_us": now_us,
+        "result": result,
+        "final_progress": record.progress if progress is None else dict(progress),
+    }
+    tx.connection.execute(_END, values | {"wanted": record.id, "before": record.phase.value})
+    tx.connection.execute(_DELETE_RUN, {"wanted": record.id})
     tx.event(
         ENDED[phase],
         operation_subject(record),

@@ -89,8 +89,8 @@ def list_clusters(connection: Connection, page: PageRequest) -> shown.Page[shown
     if after is not None:
         statement = statement.where(clusters.c.name > after[0])
     found = [cluster_of(row) for row in connection.execute(statement)]
-    per_cluster = select(nodes.c.cluster, func.count()).group_by(nodes.c.cluster)
-    counts: dict[str, int] = dict(connection.execute(per_cluster).tuples().all())
+    per_cluster = select(nodes.c.cluster, func.count().label("nodes_count")).group_by(nodes.c.cluster)
+    counts: dict[str, int] = {row.cluster: row.nodes_count for row in connection.execute(per_cluster)}
     items = [present.cluster(each, counts.get(each.name, 0)) for each in found[: page.size]]
     token = next_token("clusters", {}, [items[-1].name]) if len(found) > page.size else None
     return shown.Page(items=items, next_page_token=token, as_of=as_of)

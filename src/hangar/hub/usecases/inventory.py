@@ -71,7 +71,7 @@ def _take(told: _Told, before: NodeDoc | None, after: NodeDoc) -> None:
         "doc": msgspec.to_builtins(after),
         "updated_us": told.now_us,
     }
-    told.tx.connection.execute(insert_or_replace(told.tx.connection, nodes, values))
+    told.tx.connection.execute(insert_or_replace(told.tx.dialect, nodes, tuple(values)), values)
     told.tx.touch_node(told.cluster, after.name)
     if before is None:
         told.event(EventType.NODE_ADDED, after.name, is_cordoned=after.cordoned)

@@ -4,9 +4,9 @@ import math
 
 from sqlalchemy import update
 
-from hangar.domain.limits import STANDBYS_REMEMBERED_MAX
+from hangar.domain.limits import STANDBY_RETRY_S, STANDBYS_REMEMBERED_MAX
 from hangar.hub.present import milliseconds
-from hangar.hub.store.records import ClusterRecord, find_cluster
+from hangar.hub.store.records import SELECT_CLUSTER, ClusterRecord, cluster_of, find_cluster
 from hangar.hub.store.tables import clusters
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.usecases.presence import turn_online
@@ -34,9 +34,10 @@ def open_session(
             f"{cluster_name} is the cluster whose kube-system namespace has the UID {cluster.uid}, and this operator "
             f"runs in {request.cluster_uid}: give it the token of its own cluster",
         )
+    _check_other_names(tx, cluster, request, rules, now_us)
     waits_s = _must_wait_s(cluster, request, rules, now_us)
     if waits_s > 0:
-        return _stand_by(tx, cluster, request, waits_s, now_us)
+        return _stand_by(tx, cluster, request, rules, waits_s, now_us)
     return _grant(tx, cluster, request, rules, now_us)
 
 
@@ -44,6 +45,19 @@ def _check_protocol(request: SessionRequest) -> None:
     if request.protocol != PROTOCOL_VERSION:
         error = FieldError("protocol", f"is {request.protocol}; this hub speaks {PROTOCOL_VERSION}")
         raise Problem(ProblemCode.INVALID_VALUE, f"protocol: {error.message}: upgrade the older of the two", (error,))
+
+
+def _check_other_names(tx: Tx, cluster: ClusterRecord, request: SessionRequest, rules: Rules, now_us: int) -> None:
+    # Two operators on one cluster would each spend its budgets as if alone, whatever names they go by.
+    same_uid = SELECT_CLUSTER.where(clusters.c.uid == request.cluster_uid, clusters.c.name != cluster.name)
+    for row in tx.connection.execute(same_uid).all():
+        other = cluster_of(row)
+        if _must_wait_s(other, request, rules, now_us) > 0:
+            raise Problem(
+                ProblemCode.WRONG_CLUSTER,
+                f"the cluster {request.cluster_uid} is operated under the name {other.name} already: stop that "
+                f"operator before you operate it as {cluster.name}",
+            )
 
 
 def _must_wait_s(cluster: ClusterRecord, request: SessionRequest, rules: Rules, now_us: int) -> float:
@@ -54,7 +68,9 @@ def _must_wait_s(cluster: ClusterRecord, request: SessionRequest, rules: Rules, 
     return (free_us - now_us) / SECOND_US
 
 
-def _stand_by(tx: Tx, cluster: ClusterRecord, request: SessionRequest, waits_s: float, now_us: int) -> Problem:
+def _stand_by(
+    tx: Tx, cluster: ClusterRecord, request: SessionRequest, rules: Rules, waits_s: float, now_us: int
+) -> Problem:
     assert cluster.seen_us is not None, "a session that was granted has been seen"
     if request.incarnation not in cluster.standbys:
         standbys = [*cluster.standbys, request.incarnation][-STANDBYS_REMEMBERED_MAX:]
@@ -65,12 +81,12 @@ def _stand_by(tx: Tx, cluster: ClusterRecord, request: SessionRequest, waits_s: 
     return Problem(
         ProblemCode.STANDBY,
         f"{cluster.name} is held by the operator {cluster.incarnation} (epoch {cluster.epoch}), last heard at "
-        f"{seen_at}: stand by, and ask again",
+        f"{seen_at}; it is free when that one signs off, or has been silent for {rules.hand_over_after_s:g} s",
         context={
             "holder": {"incarnation": cluster.incarnation, "epoch": cluster.epoch, "last_seen_at": seen_at},
-            "retry_after_s": round(waits_s, 3),
+            "free_in_s": math.ceil(waits_s),
         },
-        retry_after_s=math.ceil(waits_s),
+        retry_after_s=math.ceil(min(waits_s, STANDBY_RETRY_S)),
     )
 
 

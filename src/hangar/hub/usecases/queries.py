@@ -19,7 +19,10 @@ from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationFilters:
-    """What a listing of operations is cut down to; None takes all. `since` is included, `until` is not."""
+    """What a listing of operations is cut down to; None takes all. `since` is included, `until` is not.
+
+    `target` is a name, or `cluster/name`.
+    """
 
     type: str | None = None
     phase: str | None = None
@@ -84,8 +87,9 @@ def _page(
 
 def _conditions(filters: OperationFilters) -> tuple[list[ColumnElement[bool]], list[ColumnElement[bool]]]:
     """Return the condition whose index is used, the one that leaves the fewest rows, and all others."""
+    in_cluster, slash, target = (filters.target or "").rpartition("/")
     columns: list[tuple[Column[str], str | None]] = [
-        (operations.c.target, filters.target),
+        (operations.c.target, None if filters.target is None else target),
         (operations.c.created_by, filters.created_by),
         (operations.c.cluster, filters.cluster),
         (operations.c.phase, filters.phase),
@@ -93,6 +97,8 @@ def _conditions(filters: OperationFilters) -> tuple[list[ColumnElement[bool]], l
     ]
     if filters.phase in OPEN:
         columns.insert(0, columns.pop(3))  # few operations are open, whatever else is asked
+    if slash:
+        columns.append((operations.c.cluster, in_cluster))
     asked = [(column, value) for column, value in columns if value is not None]
     leading = [column == value for column, value in asked[:1]]
     # An expression instead of the column: the planner must not prefer the index of a filter that leaves more rows.

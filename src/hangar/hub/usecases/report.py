@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import msgspec
-from sqlalchemy import insert, update
+from sqlalchemy import bindparam, insert, update
 
 from hangar.domain.operation import OPEN, TERMINAL, Phase, check_transition
 from hangar.hub.store.records import ClusterRecord, OperationRecord, find_operation
@@ -17,6 +17,10 @@ from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 REPORTED = frozenset({Phase.RUNNING}) | TERMINAL
 """The phases that an operator may report."""
+
+_UPDATE_OPERATION = update(operations).where(operations.c.id == bindparam("wanted"))
+_INSERT_RUN = insert(runs)
+_UPDATE_RUN = update(runs).where(runs.c.op_id == bindparam("wanted"))
 
 
 def report(tx: Tx, cluster_name: str, request: ReportRequest, now_us: int) -> ReportAnswer:
@@ -68,12 +72,9 @@ def _claim(tx: Tx, cluster: ClusterRecord, record: OperationRecord, now_us: int)
     """Start a pending operation: its deadline counts from now."""
     check_transition(record.phase, Phase.RUNNING)
     deadline_us = now_us + us(record.params["deadline_s"])
-    tx.connection.execute(
-        update(operations)
-        .where(operations.c.id == record.id)
-        .values(phase=Phase.RUNNING.value, started_us=now_us, deadline_us=deadline_us)
-    )
-    tx.connection.execute(insert(runs).values(op_id=record.id, epoch=cluster.epoch, attempts=1, report_n=0))
+    values = {"phase": Phase.RUNNING.value, "started_us": now_us, "deadline_us": deadline_us}
+    tx.connection.execute(_UPDATE_OPERATION, values | {"wanted": record.id})
+    tx.connection.execute(_INSERT_RUN, {"op_id": record.id, "epoch": cluster.epoch, "attempts": 1, "report_n": 0})
     tx.event(
         EventType.OPERATION_STARTED,
         operation_subject(record),
@@ -90,7 +91,7 @@ def _carry_on(tx: Tx, cluster: ClusterRecord, record: OperationRecord, now_us: i
     if record.epoch == cluster.epoch or cluster.unclean_epoch < record.epoch:
         return record
     attempts = record.attempts + 1
-    tx.connection.execute(update(runs).where(runs.c.op_id == record.id).values(attempts=attempts))
+    tx.connection.execute(_UPDATE_RUN, {"wanted": record.id, "attempts": attempts})
     data = {"type": record.type, "target": record.target, "attempts": attempts}
     tx.event(EventType.OPERATION_TAKEN_OVER, operation_subject(record), now_us, op_id=record.id, data=data)
     return replace(record, attempts=attempts)
@@ -106,7 +107,7 @@ def _store_progress(tx: Tx, cluster: ClusterRecord, record: OperationRecord, doc
         if _is_news(record, doc.progress):
             data = {"type": record.type, "target": record.target, "progress": progress}
             tx.event(EventType.OPERATION_PROGRESSED, operation_subject(record), now_us, op_id=record.id, data=data)
-    tx.connection.execute(update(runs).where(runs.c.op_id == record.id).values(values))
+    tx.connection.execute(_UPDATE_RUN, values | {"wanted": record.id})
     tx.touch_run(record.id)
 
 

@@ -32,6 +32,8 @@ from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 JsonObject = dict[str, Any]
 
+_NEWEST = select(operations.c.id, operations.c.created_us).order_by(operations.c.id.desc()).limit(1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationRequest:
@@ -61,9 +63,7 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
     """
     require(who, Role.MAINTAINER)
     entry, params = _check(request, rules)
-    newest = tx.connection.execute(
-        select(operations.c.id, operations.c.created_us).order_by(operations.c.id.desc()).limit(1)
-    ).first()
+    newest = tx.connection.execute(_NEWEST).first()
     # Later operations are never older, whatever the clock does: ids, and pages over them, are in order of time.
     created_us = now_us if newest is None else max(now_us, newest.created_us)
     id_ = operation_id(created_us, None if newest is None else newest.id, rules.randbits)
@@ -88,8 +88,7 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
         "created_by": who.name,
         "created_us": created_us,
     }
-    insertion = insert_unless_held(tx.connection, operations, values).returning(operations.c.id)
-    if tx.connection.execute(insertion).first() is None:
+    if tx.connection.execute(insert_unless_held(tx.dialect, operations), values).first() is None:
         raise _conflict(tx, hold, now_us)
     tx.event(
         EventType.OPERATION_CREATED,
@@ -128,14 +127,13 @@ def _claim_key(
         "op_id": id_,
         "expires_us": now_us + us(rules.idempotency_ttl_s),
     }
-    insertion = insert_unless_there(tx.connection, idempotency, values).returning(idempotency.c.key)
-    if tx.connection.execute(insertion).first() is not None:
+    if tx.connection.execute(insert_unless_there(tx.dialect, idempotency), values).first() is not None:
         return None
     known = tx.connection.execute(
         select(idempotency).where(idempotency.c.principal == who.name, idempotency.c.key == key)
     ).one()
     if known.expires_us <= now_us:
-        tx.connection.execute(insert_or_replace(tx.connection, idempotency, values))
+        tx.connection.execute(insert_or_replace(tx.dialect, idempotency, tuple(values)), values)
         return None
     if known.fingerprint != values["fingerprint"]:
         raise Problem(

@@ -1,6 +1,6 @@
 """sweep: what time alone decides; called once a second."""
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, delete, func, or_, select, tuple_, update
 
 from hangar.domain.limits import SWEEP_ROWS_MAX
 from hangar.domain.operation import Phase
@@ -19,6 +19,8 @@ def sweep(tx: Tx, rules: Rules, now_us: int) -> None:
     Nothing is ended in the first two leases after the hub's start: its own absence is not its operators' silence.
     """
     _forget_keys(tx, now_us)
+    # A clock that was set back: nobody was heard in the future.
+    tx.connection.execute(update(clusters).where(clusters.c.seen_us > now_us).values(seen_us=now_us))
     if now_us < rules.listening_since_us():
         return
     _turn_silent_offline(tx, rules, now_us)

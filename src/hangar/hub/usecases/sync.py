@@ -1,6 +1,6 @@
 """sync: an operator says that it is there, and hears of all its open operations."""
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from hangar.hub.store.records import SELECT_OPERATION, OperationRecord, operation_of
 from hangar.hub.store.tables import IS_OPEN, clusters, operations
@@ -10,11 +10,17 @@ from hangar.hub.usecases.presence import turn_online
 from hangar.hub.usecases.rules import SECOND_US
 from hangar.wire.operator import JobDoc, SyncAnswer, SyncRequest
 
+_RENEW = update(clusters).where(clusters.c.name == bindparam("wanted")).values(seen_us=bindparam("now_us"))
+_NEWEST_REV = select(func.max(operations.c.rev)).where(operations.c.cluster == bindparam("wanted"))
+_OPEN_OF_CLUSTER = SELECT_OPERATION.where(operations.c.cluster == bindparam("wanted"), IS_OPEN).order_by(
+    operations.c.id
+)
+
 
 def sync(tx: Tx, cluster_name: str, request: SyncRequest, now_us: int) -> SyncAnswer:
     """Renew the lease and return the cluster's open operations. Raises FENCED."""
     cluster = held_cluster(tx.connection, cluster_name, request.session, request.epoch)
-    tx.connection.execute(update(clusters).where(clusters.c.name == cluster_name).values(seen_us=now_us))
+    tx.connection.execute(_RENEW, {"wanted": cluster_name, "now_us": now_us})
     turn_online(tx, cluster, now_us)
     tx.stamp()
     return jobs_of(tx.connection, cluster_name, now_us)
@@ -28,11 +34,10 @@ def read_jobs(connection: Connection, cluster_name: str, request: SyncRequest, n
 
 def jobs_of(connection: Connection, cluster_name: str, now_us: int) -> SyncAnswer:
     """Return all open operations of a cluster, oldest first, with the revision they were read at."""
-    newest = select(func.max(operations.c.rev)).where(operations.c.cluster == cluster_name)
     # The revision is read first: a change in between is then told once more, never missed.
-    seen = connection.execute(newest).scalar_one() or 0
-    opened = SELECT_OPERATION.where(operations.c.cluster == cluster_name, IS_OPEN).order_by(operations.c.id)
-    return SyncAnswer(seen=seen, jobs=[_job(operation_of(row), now_us) for row in connection.execute(opened)])
+    seen = connection.execute(_NEWEST_REV, {"wanted": cluster_name}).scalar_one() or 0
+    rows = connection.execute(_OPEN_OF_CLUSTER, {"wanted": cluster_name})
+    return SyncAnswer(seen=seen, jobs=[_job(operation_of(row), now_us) for row in rows])
 
 
 def _job(record: OperationRecord, now_us: int) -> JobDoc:

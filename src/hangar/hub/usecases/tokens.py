@@ -6,9 +6,9 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
-from hangar.domain.limits import NAME_CHARS_MAX
+from hangar.domain.limits import NAME_CHARS_MAX, TOKEN_LIFE_MAX_S
 from hangar.hub.ids import token_id
 from hangar.hub.present import milliseconds
 from hangar.hub.principals import Principal, Role, require
@@ -27,6 +27,8 @@ SECRET_BYTES = 32
 
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._@-]*[A-Za-z0-9])?")
 CLUSTER_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+
+_VALID = select(tokens).where(tokens.c.sha256 == bindparam("wanted"), tokens.c.revoked_us.is_(None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ def list_tokens(connection: Connection, who: Principal, page: PageRequest) -> sh
 
 def find_token(connection: Connection, sha256: str) -> FoundToken | None:
     """Return the token of a digest, or None where there is none or it is revoked. Expiry is the caller's to look at."""
-    row = connection.execute(select(tokens).where(tokens.c.sha256 == sha256, tokens.c.revoked_us.is_(None))).first()
+    row = connection.execute(_VALID, {"wanted": sha256}).first()
     if row is None:
         return None
     return FoundToken(Principal(row.principal, Role(row.role), row.cluster), row.expires_us)
@@ -131,8 +133,8 @@ def _check(request: TokenRequest) -> None:
         not CLUSTER_NAME.fullmatch(request.cluster) or len(request.cluster) > NAME_CHARS_MAX
     ):
         errors.append(FieldError("cluster", "must be lower-case letters, digits, and . - between them"))
-    if request.expires_in_s is not None and request.expires_in_s < 1:
-        errors.append(FieldError("expires_in_s", "must be at least 1"))
+    if request.expires_in_s is not None and not 1 <= request.expires_in_s <= TOKEN_LIFE_MAX_S:
+        errors.append(FieldError("expires_in_s", f"must be 1 to {TOKEN_LIFE_MAX_S}"))
     if errors:
         detail = "; ".join(f"{each.path}: {each.message}" for each in errors)
         raise Problem(ProblemCode.INVALID_VALUE, detail, tuple(errors))
@@ -140,8 +142,7 @@ def _check(request: TokenRequest) -> None:
 
 def _add_cluster(tx: Tx, name: str, actor: str | None, now_us: int) -> None:
     values = {"name": name, "created_us": now_us}
-    addition = insert_unless_there(tx.connection, clusters, values).returning(clusters.c.name)
-    if tx.connection.execute(addition).first() is not None:
+    if tx.connection.execute(insert_unless_there(tx.dialect, clusters), values).first() is not None:
         tx.event(EventType.CLUSTER_ADDED, Subject("cluster", name, name), now_us, actor=actor)
         tx.touch_cluster(name)
 

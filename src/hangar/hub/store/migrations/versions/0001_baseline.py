@@ -29,10 +29,9 @@ def upgrade() -> None:
 def _create_feed() -> None:
     op.create_table(
         "feed",
-        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.Integer(), sa.CheckConstraint("id = 1"), autoincrement=False, nullable=False),
         sa.Column("rev", sa.BigInteger(), nullable=False),
         sa.Column("incarnation", sa.Text(), nullable=False),
-        sa.CheckConstraint("id = 1"),
         sa.PrimaryKeyConstraint("id"),
     )
 

@@ -1,0 +1,101 @@
+"""Who sends a request: the bearer token, looked up by its digest and remembered for a moment."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from hangar.clock import Clock
+from hangar.domain.limits import TOKEN_CACHED_S, TOKENS_CACHED_MAX
+from hangar.hub.principals import Principal, Role, require
+from hangar.hub.store.store import Store
+from hangar.hub.usecases.tokens import FoundToken, digest, find_token
+from hangar.wire.problems import Problem, ProblemCode
+
+SCHEME = "Bearer"
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    token: FoundToken
+    until_s: float
+
+
+class Authenticator:
+    """Finds principals by their tokens. A valid token is looked up again after TOKEN_CACHED_S, so revoking works."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._known: dict[str, _Known] = {}
+
+    def principal(self, authorization: str | None) -> Principal:
+        """Return whose an Authorization header is. Raises UNAUTHENTICATED, StoreUnavailableError."""
+        scheme, _, secret = (authorization or "").partition(" ")
+        secret = secret.strip()
+        if scheme.lower() != SCHEME.lower() or not secret:
+            raise _unauthenticated("send a token: `Authorization: Bearer hgr_...`")
+        sha256 = digest(secret)
+        now_s = self._clock.monotonic_s()
+        known = self._known.get(sha256)
+        if known is None or known.until_s <= now_s:
+            known = self._look_up(sha256, now_s)
+        if known.token.expires_us is not None and known.token.expires_us <= self._clock.now_us():
+            raise _unauthenticated("this token has expired: ask an admin for another")
+        return known.token.principal
+
+    def forget(self) -> None:
+        """Look every token up again: one was revoked here."""
+        self._known.clear()
+
+    def _look_up(self, sha256: str, now_s: float) -> _Known:
+        self._known.pop(sha256, None)
+        token = self._store.read(lambda connection: find_token(connection, sha256))
+        if token is None:
+            raise _unauthenticated("this token is not known here, or was revoked")
+        if len(self._known) >= TOKENS_CACHED_MAX:
+            self._known.clear()
+        known = _Known(token, now_s + TOKEN_CACHED_S)
+        self._known[sha256] = known
+        return known
+
+
+def _unauthenticated(detail: str) -> Problem:
+    return Problem(ProblemCode.UNAUTHENTICATED, detail)
+
+
+async def caller(request: Request) -> Principal:
+    """Return who sends the request, of whatever role."""
+    principal: Principal = request.app.state.hub.authenticator.principal(request.headers.get("authorization"))
+    return principal
+
+
+async def viewer(who: Annotated[Principal, Depends(caller)]) -> Principal:
+    """Return who sends the request, who may read."""
+    require(who, Role.VIEWER)
+    return who
+
+
+async def maintainer(who: Annotated[Principal, Depends(caller)]) -> Principal:
+    """Return who sends the request, who may operate."""
+    require(who, Role.MAINTAINER)
+    return who
+
+
+async def admin(who: Annotated[Principal, Depends(caller)]) -> Principal:
+    """Return who sends the request, who may give access."""
+    require(who, Role.ADMIN)
+    return who
+
+
+async def operated_cluster(who: Annotated[Principal, Depends(caller)]) -> str:
+    """Return the cluster whose operator sends the request."""
+    require(who, Role.OPERATOR)
+    assert who.cluster is not None, "an operator's token has a cluster"
+    return who.cluster
+
+
+Viewer = Annotated[Principal, Depends(viewer)]
+Maintainer = Annotated[Principal, Depends(maintainer)]
+Admin = Annotated[Principal, Depends(admin)]
+OperatedCluster = Annotated[str, Depends(operated_cluster)]

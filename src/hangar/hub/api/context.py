@@ -1,0 +1,92 @@
+"""What the API's handlers work with: the store, the tail, the time and the rules of one hub."""
+
+import structlog
+from fastapi import Request
+
+from hangar.clock import Clock
+from hangar.domain.limits import READY_CACHED_S
+from hangar.hub.api.authentication import Authenticator
+from hangar.hub.catalogue import Catalogue
+from hangar.hub.hubtime import HubTime
+from hangar.hub.settings import HubSettings
+from hangar.hub.store.store import Store
+from hangar.hub.store.tx import Committed, EventType
+from hangar.hub.store.writer import StoreUnavailableError
+from hangar.hub.tail import Tail
+from hangar.hub.usecases.rules import Rules
+from hangar.hub.usecases.sweep import sweep
+
+log = structlog.get_logger(__name__)
+
+QUIET = frozenset({EventType.OPERATION_PROGRESSED, EventType.NODE_ADDED, EventType.NODE_REMOVED})
+"""Events that come in numbers, so that only those who debug want them in the log."""
+
+
+class Hub:
+    """One hub, as its handlers see it."""
+
+    def __init__(self, store: Store, clock: Clock, settings: HubSettings, catalogue: Catalogue) -> None:
+        self.store = store
+        self.clock = clock
+        self.time = HubTime(clock)
+        self.tail = Tail()
+        self.authenticator = Authenticator(store, clock)
+        self.settings = settings
+        self.catalogue = catalogue
+        self._is_store_down = False
+        self._ready_until_s = float("-inf")
+        store.on_commit(self._on_commit)
+
+    def _on_commit(self, committed: Committed) -> None:
+        self.tail.notify(committed.woken)
+        for event in committed.events:
+            level = log.debug if event["type"] in QUIET else log.info
+            level(
+                event["type"],
+                object=event["object_name"],
+                cluster=event["object_cluster"],
+                operation=event["op_id"],
+                by=event["actor"],
+            )
+
+    def rules(self) -> Rules:
+        """Return the rules of now: since when the hub has been listening changes."""
+        settings = self.settings
+        return Rules(
+            catalogue=self.catalogue,
+            hub_started_us=self.time.started_us,
+            lease_s=settings.lease_s,
+            stop_after_s=settings.stop_after_s,
+            hand_over_after_s=settings.hand_over_after_s,
+            sync_wait_s=settings.sync_wait_s,
+            pending_timeout_s=settings.pending_timeout_s,
+        )
+
+    async def check_ready(self) -> None:
+        """Raise StoreUnavailableError unless the store takes writes, now or within the last second."""
+        if self.clock.monotonic_s() >= self._ready_until_s:
+            await self.store.check_writable()
+            self._ready_until_s = self.clock.monotonic_s() + READY_CACHED_S
+
+    async def sweep(self) -> None:
+        """Do what time alone decides; a store that cannot be written is told of once, and tried again next time."""
+        if (why := self.time.check()) is not None:
+            log.warning("listening anew before any time-out", why=why)
+        rules, now_us = self.rules(), self.time.now_us()
+        try:
+            await self.store.write_async(lambda tx: sweep(tx, rules, now_us))
+        except StoreUnavailableError as error:
+            if not self._is_store_down:
+                log.warning("the store does not take writes", why=str(error))
+            self._is_store_down = True
+        else:
+            if self._is_store_down:
+                log.info("the store takes writes again")
+            self._is_store_down = False
+
+
+def hub_of(request: Request) -> Hub:
+    """Return the hub that a request came to."""
+    hub = request.app.state.hub
+    assert isinstance(hub, Hub)
+    return hub

@@ -1,0 +1,56 @@
+"""Around every request: its id, on the answer and on each log line, and one line about how it went."""
+
+import re
+import time
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from ulid import ULID
+
+log = structlog.get_logger("hangar.hub.requests")
+
+HEADER = b"x-request-id"
+ACCEPTED = re.compile(rb"[\x21-\x7e]{1,128}")
+"""A caller's own id is taken where it is visible ASCII of a sane length."""
+
+
+class RequestId:
+    """ASGI middleware that names each request and logs how it ended."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (HEADER, request_id)]
+            await send(message)
+
+        began_s = time.perf_counter()
+        with structlog.contextvars.bound_contextvars(request_id=request_id.decode()):
+            try:
+                await self._app(scope, receive, send_with_id)
+            finally:
+                took_ms = round((time.perf_counter() - began_s) * 1000, 1)
+                # Reads and the operators' calls are many; what changes something or fails is what one looks for.
+                is_routine = 0 < status < 400 and (
+                    scope["method"] == "GET" or scope["path"].startswith("/v1/operator/")
+                )
+                level = log.debug if is_routine else log.info
+                level("request", method=scope["method"], path=scope["path"], status=status, took_ms=took_ms)
+
+
+def _request_id(scope: Scope) -> bytes:
+    for name, value in scope["headers"]:
+        if name == HEADER and ACCEPTED.fullmatch(value):
+            return bytes(value)
+    return str(ULID()).encode()

@@ -1,0 +1,66 @@
+"""What the hub can be told from outside: flags first, then the environment."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from hangar.domain.limits import (
+    HAND_OVER_AFTER_S,
+    LEASE_S,
+    PENDING_TIMEOUT_S,
+    STOP_SENDING_AFTER_S,
+    SWEEP_INTERVAL_S,
+    SYNC_WAIT_S,
+)
+
+
+class HubSettings(BaseSettings):
+    """The hub's settings; each is HANGAR_NAME in the environment."""
+
+    model_config = SettingsConfigDict(env_prefix="HANGAR_", frozen=True, extra="ignore")
+
+    db: str = Field(default="hangar.db", description="the database: a path, or sqlite:///PATH")
+    listen: str = Field(default="127.0.0.1:8443", description="where to listen, ADDRESS:PORT")
+    tls_cert: Path | None = Field(default=None, description="the certificate chain, PEM")
+    tls_key: Path | None = Field(default=None, description="the certificate's key, PEM")
+    insecure_plain_http: bool = Field(
+        default=False, description="listen beyond loopback without TLS, behind a proxy that does it"
+    )
+    log_format: Literal["json", "console"] = Field(default="console", description="how log lines look")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="what is logged")
+    lease_s: float = Field(default=LEASE_S, gt=0, description="how long an operator may go unheard")
+    stop_after_s: float = Field(
+        default=STOP_SENDING_AFTER_S, gt=0, description="an operator sends nothing this long after its last sync"
+    )
+    hand_over_after_s: float = Field(
+        default=HAND_OVER_AFTER_S, gt=0, description="another operator gets the cluster this long after the last sync"
+    )
+    sync_wait_s: float = Field(default=SYNC_WAIT_S, gt=0, description="how long a sync without news is parked")
+    pending_timeout_s: float = Field(
+        default=PENDING_TIMEOUT_S, gt=0, description="how long an operation waits for a live operator"
+    )
+    sweep_interval_s: float = Field(default=SWEEP_INTERVAL_S, gt=0, description="how often time-outs are looked for")
+
+
+class SettingsError(Exception):
+    """A setting cannot be used; the message says which and what to do."""
+
+
+def database_path(db: str) -> Path:
+    """Return the path of the database. Raises SettingsError where it is none that this version can use."""
+    scheme, separator, rest = db.partition("://")
+    if not separator:
+        return Path(db)
+    if scheme != "sqlite" or not rest.startswith("/"):
+        raise SettingsError(f"HANGAR_DB is {db!r}: give a path, or sqlite:///PATH")
+    return Path(rest[1:])
+
+
+def listen_address(listen: str) -> tuple[str, int]:
+    """Return host and port. Raises SettingsError where they cannot be read."""
+    host, separator, port = listen.rpartition(":")
+    if not separator or not host or not port.isdecimal() or int(port) > 65535:
+        raise SettingsError(f"HANGAR_LISTEN is {listen!r}: give ADDRESS:PORT, for example 127.0.0.1:8443")
+    return host.removeprefix("[").removesuffix("]"), int(port)

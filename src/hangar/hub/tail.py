@@ -1,0 +1,88 @@
+"""Tail: wakes those who wait for something to change, after the commit that changed it."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar, cast
+
+from starlette.requests import Request
+
+from hangar.domain.limits import WAITERS_MAX
+from hangar.wire.problems import Problem, ProblemCode
+
+T = TypeVar("T")
+
+
+class Tail:
+    """All parked requests, by the key they wait for. It lives in one event loop; `notify` may be called anywhere."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._shared: dict[str, object] = {}
+        self.waiting_count = 0
+        self.is_closing = False
+
+    def start(self) -> None:
+        """Wake in the running event loop from now on."""
+        self._loop = asyncio.get_running_loop()
+
+    def notify(self, keys: set[str]) -> None:
+        """Wake all who wait for one of the keys. Called after a commit, in the thread that made it.
+
+        Whoever waits was entered before it read, so a look without a lock misses nobody.
+        """
+        waited_for = [key for key in keys if key in self._waiting]
+        if waited_for and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._wake, waited_for)
+
+    @contextmanager
+    def watch(self, key: str) -> Iterator[asyncio.Event]:
+        """Enter a waiter; the event is set by each change. Raises BUSY when too many wait."""
+        if self.waiting_count >= WAITERS_MAX:
+            raise Problem(ProblemCode.BUSY, f"{WAITERS_MAX} requests are waiting already", retry_after_s=1)
+        changed = asyncio.Event()
+        self._waiting.setdefault(key, set()).add(changed)
+        self.waiting_count += 1
+        try:
+            yield changed
+        finally:
+            self.waiting_count -= 1
+            self._waiting[key].discard(changed)
+            if not self._waiting[key]:
+                del self._waiting[key]
+                self._shared.pop(key, None)
+
+    def shared(self, key: str, make: Callable[[], T]) -> T:
+        """Return what all waiters of a key see, made once after each change. Only while the key is watched."""
+        if key not in self._shared:
+            self._shared[key] = make()
+        return cast("T", self._shared[key])
+
+    def close(self) -> None:
+        """Wake everybody, so that no parked request holds up the end of the hub."""
+        self.is_closing = True
+        self._wake(list(self._waiting))
+
+    def _wake(self, keys: list[str]) -> None:
+        for key in keys:
+            self._shared.pop(key, None)
+            for changed in self._waiting.get(key, ()):
+                changed.set()
+
+
+async def wait_for_change(request: Request, changed: asyncio.Event, timeout_s: float) -> bool:
+    """Wait until the event is set, the time is over or the client has gone; tell whether the client is there."""
+    news = asyncio.create_task(changed.wait())
+    gone = asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({news, gone}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        return not gone.done()
+    finally:
+        news.cancel()
+        gone.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass  # what is left of the request's body

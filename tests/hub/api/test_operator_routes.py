@@ -1,0 +1,123 @@
+"""The operators' routes, as bytes: the same use cases, parked syncs, tolerant reading."""
+
+import asyncio
+
+import httpx2
+import msgspec
+import pytest
+
+from hangar.hub.principals import Role
+from hangar.wire.operator import ReportAnswer, SessionGrant, SyncAnswer, SyncRequest
+from tests.hub.api.client import Api, problem_of
+from tests.hub.world import VERSIONS, World, a_node
+
+SESSION = {
+    "protocol": 1,
+    "cluster_uid": "uid-iad-1",
+    "incarnation": "second",
+    "kinds": VERSIONS,
+    "allowed": ["cordon", "drain"],
+    "from_a_later_version": {"is": "let through"},
+}
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api()
+
+
+def sync_request(api: Api, seen: int = 0, wait_s: float = 0.0) -> SyncRequest:
+    grant = api.operator.grant
+    return SyncRequest(session=grant.session, epoch=grant.epoch, seen=seen, wait_s=wait_s)
+
+
+def call(api: Api, name: str, body: object) -> httpx2.Response:
+    return api.post(f"/v1/operator/{name}", body, role=Role.OPERATOR)
+
+
+def test_an_operator_goes_from_session_to_release(api: Api) -> None:
+    api.operator.release()
+    grant = msgspec.json.decode(call(api, "session", SESSION).content, type=SessionGrant)
+    held = {"session": grant.session, "epoch": grant.epoch}
+    nodes = [msgspec.to_builtins(a_node("n07"))]
+    assert call(api, "inventory", held | {"n": 1, "complete": True, "nodes": nodes}).json() == {"resync": False}
+    id_ = api.create("n07")["id"]
+    answer = msgspec.json.decode(call(api, "sync", held).content, type=SyncAnswer)
+    assert [each.id for each in answer.jobs] == [id_]
+    reports = [{"id": id_, "n": 1, "phase": "running"}]
+    acks = msgspec.json.decode(call(api, "report", held | {"reports": reports}).content, type=ReportAnswer).acks
+    assert [each.outcome for each in acks] == ["stored"]
+    assert call(api, "session:release", held).status_code == 204
+    problem_of(call(api, "sync", held), "fenced", 409)
+
+
+def test_a_standby_is_told_when_to_ask_again_and_its_event_stays(api: Api) -> None:
+    answer = call(api, "session", SESSION)
+    problem = problem_of(answer, "standby", 409)
+    assert (answer.headers["retry-after"], problem["retry_after_s"], problem["free_in_s"]) == ("2", 2, 30)
+    assert problem["holder"]["incarnation"] == "first"
+    assert api.world.events("cluster.standby") == ["cluster.standby"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "status"),
+    [({"session": "x"}, "invalid_value", 422), ({"session": 7, "epoch": "a"}, "invalid_value", 422)],
+)
+def test_what_cannot_be_read_is_a_problem(api: Api, body: object, code: str, status: int) -> None:
+    problem_of(call(api, "sync", body), code, status)
+
+
+def test_what_is_no_json_is_a_problem(api: Api) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = api.request("POST", "/v1/operator/sync", role=Role.OPERATOR, content=b"{", headers=headers)
+    problem_of(answer, "invalid_request", 400)
+
+
+def test_a_sync_with_news_answers_at_once(api: Api) -> None:
+    document = api.create()
+    answer = msgspec.json.decode(call(api, "sync", sync_request(api, wait_s=3)).content, type=SyncAnswer)
+    assert answer.seen == document["version"]
+
+
+def test_a_parked_sync_is_woken_by_what_its_operator_has_to_hear(api: Api) -> None:
+    id_ = api.create()["id"]
+    api.operator.say(id_)
+    seen = msgspec.json.decode(call(api, "sync", sync_request(api)).content, type=SyncAnswer).seen
+
+    async def talk(client: httpx2.AsyncClient) -> httpx2.Response:
+        body = msgspec.json.encode(sync_request(api, seen, wait_s=3))
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {api.secrets[Role.OPERATOR]}"}
+        parked = asyncio.create_task(client.post("/v1/operator/sync", content=body, headers=headers))
+        await api.parked()
+        api.world.cancel(id_)
+        return await parked
+
+    answer = msgspec.json.decode(api.run(talk).content, type=SyncAnswer)
+    assert answer.jobs[0].cancel
+    assert answer.seen > seen
+
+
+def test_a_sync_without_news_ends_in_time_and_renews_the_lease(api: Api) -> None:
+    short = Api(sync_wait_s=0.01)
+    seen = msgspec.json.decode(call(short, "sync", sync_request(short)).content, type=SyncAnswer).seen
+    short.world.pass_s(10)
+    answer = call(short, "sync", sync_request(short, seen, wait_s=60))
+    assert msgspec.json.decode(answer.content, type=SyncAnswer).seen == seen
+    short.world.pass_s(10)
+    assert short.world.events("cluster.offline") == []
+
+
+def test_an_operators_report_may_be_larger_than_a_users_request(api: Api) -> None:
+    id_ = api.create()["id"]
+    held = {"session": api.operator.grant.session, "epoch": api.operator.grant.epoch}
+    memory = {"pods": "x" * 2_000_000}
+    answer = call(api, "report", held | {"reports": [{"id": id_, "n": 1, "phase": "running", "memory": memory}]})
+    assert answer.status_code == 200
+    assert api.operator.sync()[0].memory == memory
+
+
+def test_the_cluster_comes_from_the_token_alone(api: Api) -> None:
+    other = World(api.world.store)
+    other.add_cluster("ord-1")
+    held = {"session": "ses_ord-1_1", "epoch": 1}
+    problem_of(call(api, "sync", held), "fenced", 409)

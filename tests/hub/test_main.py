@@ -1,0 +1,146 @@
+"""hangar-server: what it takes, what it refuses, and the whole process once."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hangar.hub.__main__ import main
+from hangar.hub.settings import SettingsError, database_path, listen_address
+from hangar.hub.store.lockfile import locked
+from hangar.hub.store.store import Store
+from hangar.hub.usecases.fleet import list_clusters
+from hangar.hub.usecases.paging import PageRequest
+from hangar.hub.usecases.tokens import digest, find_token
+
+SOURCES = str(Path(__file__).parents[2] / "src")
+
+
+def test_a_token_is_printed_once_and_kept_as_a_digest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "hub.db"
+    made = ["token", "create", "--db", str(path), "--role", "operator", "--name", "iad-1-operator"]
+    assert main([*made, "--cluster", "iad-1", "--expires", "90d"]) == 0
+    secret = capsys.readouterr().out.strip()
+    assert secret.startswith("hgr_")
+    assert secret.encode() not in path.read_bytes()
+    store = Store.open(path)
+    found = store.read(lambda connection: find_token(connection, digest(secret)))
+    assert found is not None
+    assert (found.principal.name, found.principal.cluster) == ("iad-1-operator", "iad-1")
+    assert found.expires_us is not None
+    clusters = store.read(lambda connection: list_clusters(connection, PageRequest())).items
+    assert [each.name for each in clusters] == ["iad-1"]
+    store.close()
+
+
+def test_a_token_is_made_beside_a_running_hub(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "hub.db"
+    with locked(path):
+        store = Store.open(path)
+        assert main(["token", "create", "--db", str(path), "--role", "admin", "--name", "admin"]) == 0
+        secret = capsys.readouterr().out.strip()
+        assert store.read(lambda connection: find_token(connection, digest(secret))) is not None
+        store.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--role", "operator", "--name", "x"], "cluster: is missing"),
+        (["--role", "viewer", "--name", "x", "--cluster", "iad-1"], "belongs to operators' tokens"),
+        (["--role", "viewer", "--name", "a b"], "name: must be letters"),
+    ],
+)
+def test_a_token_that_makes_no_sense_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert main(["token", "create", "--db", str(tmp_path / "hub.db"), *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--listen", "0.0.0.0:8443"], 2, "0.0.0.0:8443 is not loopback"),
+        (["--listen", "hub.example:8443"], 2, "--insecure-plain-http"),
+        (["--listen", "8443"], 2, "give ADDRESS:PORT"),
+        (["--listen", "127.0.0.1:99999"], 2, "give ADDRESS:PORT"),
+        (["--tls-cert", "hub.crt"], 2, "belong together"),
+        (["--log-format", "xml"], 2, "log_format"),
+        (["--db", "mysql://hub"], 2, "sqlite:///PATH"),
+        (["--db", "/nowhere/hub.db"], 1, "No such file or directory"),
+        (["--tls-cert", "/nowhere/a", "--tls-key", "/nowhere/b"], 1, "No such file or directory"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_with_the_reason(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    code: int,
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("hangar.hub.__main__.configure_logs", lambda _form, _level: None)
+    assert main(["serve", *arguments]) == code
+    assert words in capsys.readouterr().err
+
+
+def test_a_second_hub_on_one_database_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hangar.hub.__main__.configure_logs", lambda _form, _level: None)
+    path = tmp_path / "hub.db"
+    with locked(path):
+        assert main(["serve", "--db", str(path)]) == 1
+    assert "in use by process" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ("hub.db", "hub.db"),
+        ("/data/hub.db", "/data/hub.db"),
+        ("sqlite:///hub.db", "hub.db"),
+        ("sqlite:////data/hub.db", "/data/hub.db"),
+    ],
+)
+def test_a_database_is_a_path_or_a_url(given: str, path: str) -> None:
+    assert database_path(given) == Path(path)
+
+
+@pytest.mark.parametrize("given", ["postgresql://hub/hub", "sqlite://hub.db", "sqlite://"])
+def test_another_database_is_refused(given: str) -> None:
+    with pytest.raises(SettingsError):
+        database_path(given)
+
+
+def test_an_address_may_be_of_either_family() -> None:
+    assert listen_address("127.0.0.1:0") == ("127.0.0.1", 0)
+    assert listen_address("[::1]:8443") == ("::1", 8443)
+
+
+def test_the_whole_process_serves_and_stops_when_it_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "hub.db"
+    environment = {**os.environ, "PYTHONPATH": SOURCES, "HANGAR_LOG_FORMAT": "json", "HANGAR_DB": str(path)}
+    command = [sys.executable, "-m", "hangar.hub"]
+    creating = [*command, "token", "create", "--role", "admin", "--name", "admin"]
+    secret = subprocess.run(creating, env=environment, check=True, capture_output=True, text=True).stdout.strip()
+    with subprocess.Popen(
+        [*command, "serve", "--listen", "127.0.0.1:0"], env=environment, stderr=subprocess.PIPE, text=True
+    ) as hub:
+        assert hub.stderr is not None
+        serving = json.loads(next(line for line in hub.stderr if '"serving"' in line))
+        port = int(serving["address"].rpartition(":")[2])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/v1/nodes", headers={"Authorization": f"Bearer {secret}"})
+        answer = connection.getresponse()
+        assert (answer.status, json.loads(answer.read())["items"]) == (200, [])
+        hub.send_signal(signal.SIGTERM)
+        assert hub.wait(10) == 0
+        connection.close()
