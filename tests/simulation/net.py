@@ -10,7 +10,7 @@ from hangar.domain.limits import LEASE_S
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.principals import Principal, Role
 from hangar.hub.store.store import Store
-from hangar.hub.store.tx import Tx, cluster_key
+from hangar.hub.store.tx import Committed, Tx, cluster_key
 from hangar.hub.usecases.inventory import inventory
 from hangar.hub.usecases.open_session import open_session
 from hangar.hub.usecases.release_session import release_session
@@ -102,8 +102,8 @@ class SimulatedHub:
         except TimeoutError:
             return
 
-    def _wake(self, keys: set[str]) -> None:
-        for key in keys:
+    def _wake(self, committed: Committed) -> None:
+        for key in committed.woken:
             if key in self._changed:
                 self._changed[key].set()
 
@@ -154,17 +154,20 @@ class SimulatedChannel:
     async def _call(self, act: Callable[[Tx], T]) -> T:
         """Carry a request there and an answer back, if the weather lets them."""
         await asyncio.sleep(self._delay_s())
-        if self.is_cut or self._dice.random() < self._weather.lost:
+        if self._is_lost():
             await asyncio.sleep(CALL_TIMEOUT_S)
             raise HubError("the request was lost")
         answer = self._hub.do(act)
         if self._dice.random() < self._weather.doubled:
             asyncio.get_running_loop().call_later(self._delay_s(), self._again, act)
         await asyncio.sleep(self._delay_s())
-        if self.is_cut or not self._hub.is_up or self._dice.random() < self._weather.lost:
+        if self._is_lost() or not self._hub.is_up:
             await asyncio.sleep(CALL_TIMEOUT_S)
             raise HubError("the answer was lost")
         return answer
+
+    def _is_lost(self) -> bool:
+        return self.is_cut or self._dice.random() < self._weather.lost
 
     def _again(self, act: Callable[[Tx], T]) -> None:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pytest import MonkeyPatch
+import pytest
 
 import hangar.domain.cordon
 import hangar.hub.usecases.report
@@ -15,17 +15,18 @@ import hangar.operator.loop
 import hangar.operator.turn
 from hangar.domain.budgets import healthy
 from hangar.domain.decision import End, Go, Step
-from hangar.domain.ids import OperationId
-from hangar.domain.operation import OPEN, Phase
+from hangar.domain.operation import Phase
 from hangar.domain.owners import Shortfall
+from hangar.domain.view import key_of
 from hangar.hub.store.records import find_cluster
 from hangar.operator.conductor import Conductor
+from hangar.operator.documents import progress_doc
 from hangar.operator.loop import Operator
 
-Plant = Callable[[MonkeyPatch], None]
+Plant = Callable[[pytest.MonkeyPatch], None]
 
 
-def cancel_is_not_heard(patch: MonkeyPatch) -> None:
+def cancel_is_not_heard(patch: pytest.MonkeyPatch) -> None:
     """The operator goes on after a cancel."""
     patch.setattr(Conductor, "why_withheld", lambda *_: None)
     real = hangar.kinds.node_drain._decide
@@ -36,20 +37,19 @@ def cancel_is_not_heard(patch: MonkeyPatch) -> None:
     patch.setattr(hangar.kinds.node_drain, "_decide", deaf)
 
 
-def ends_before_answers(patch: MonkeyPatch) -> None:
+def ends_before_answers(patch: pytest.MonkeyPatch) -> None:
     """An operation ends while its calls are under way, and the gate lets them out."""
     patch.setattr(hangar.operator.turn, "_not_before_answers", lambda job, decision, view: decision)
     patch.setattr(Conductor, "why_withheld", lambda *_: None)
 
 
-def lease_is_ignored(patch: MonkeyPatch) -> None:
-    """The operator acts on although the hub has not been heard for long."""
+def lease_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    """The operator acts on although the hub has not been heard for long, and does not wait for its acknowledgement."""
     patch.setattr(Operator, "_why_powerless", lambda _: None)
-    patch.setattr(hangar.operator.conductor, "_must_be_acknowledged", lambda *_: False, raising=False)
     patch.setattr(Conductor, "_go", _acts_before_memory)
 
 
-def memory_after_act(patch: MonkeyPatch) -> None:
+def memory_after_act(patch: pytest.MonkeyPatch) -> None:
     """Steps leave before the hub has stored what must not be forgotten."""
     patch.setattr(Conductor, "_go", _acts_before_memory)
 
@@ -58,36 +58,36 @@ def _acts_before_memory(self: Any, each: Any, decision: Go[Any], now: Any, times
     job = each.open_job.job
     if decision.recheck_at is not None:
         times.append(decision.recheck_at)
-    self._in_flight |= {hangar.operator.conductor.key_of(job.id, step) for step in decision.steps}
-    progress = hangar.operator.conductor.progress_doc(decision.progress)
+    self._in_flight |= {key_of(job.id, step) for step in decision.steps}
+    progress = progress_doc(decision.progress)
     if decision.memory != job.memory or not each.is_claimed:
         each.open_job = replace(each.open_job, job=replace(job, memory=decision.memory))
         self._report(each, now, progress, hangar.operator.conductor._document(decision.memory))
     return decision.steps
 
 
-def budgets_spent_twice(patch: MonkeyPatch) -> None:
+def budgets_spent_twice(patch: pytest.MonkeyPatch) -> None:
     """A budget's status is believed without counting what is under way."""
     patch.setattr("hangar.domain.budgets.allowance", lambda budget, view: healthy(budget, view))
 
 
-def last_ready_is_taken(patch: MonkeyPatch) -> None:
+def last_ready_is_taken(patch: pytest.MonkeyPatch) -> None:
     """Nothing keeps an owner's last ready pod."""
     patch.setattr(hangar.kinds.node_drain, "keeps_last_ready", lambda pod, view: None)
 
 
-def gone_is_done(patch: MonkeyPatch) -> None:
+def gone_is_done(patch: pytest.MonkeyPatch) -> None:
     """A drain succeeds as soon as its pods are gone."""
     nothing: list[tuple[Any, str, Shortfall]] = []
     patch.setattr(hangar.kinds.node_drain, "lacking", lambda pods, view: nothing)
 
 
-def foreign_cordon_is_undone(patch: MonkeyPatch) -> None:
+def foreign_cordon_is_undone(patch: pytest.MonkeyPatch) -> None:
     """A failed drain takes off whatever cordon is there."""
     patch.setattr(hangar.domain.cordon, "is_held_by", lambda node, operation: node.unschedulable)
 
 
-def uncordon_is_overlooked(patch: MonkeyPatch) -> None:
+def uncordon_is_overlooked(patch: pytest.MonkeyPatch) -> None:
     """Nobody notices that the node was uncordoned in mid-drain."""
     real = hangar.kinds.node_drain._decide
 
@@ -104,21 +104,19 @@ def uncordon_is_overlooked(patch: MonkeyPatch) -> None:
     patch.setattr(hangar.kinds.node_drain, "_decide", blind)
 
 
-def unknown_is_sent_again(patch: MonkeyPatch) -> None:
+def unknown_is_sent_again(patch: pytest.MonkeyPatch) -> None:
     """An eviction of unknown outcome is sent again at once."""
     patch.setattr(hangar.operator.turn, "_may_land", lambda since, now: False)
 
 
-def late_reports_change_ends(patch: MonkeyPatch) -> None:
+def late_reports_change_ends(patch: pytest.MonkeyPatch) -> None:
     """The hub takes reports on operations that are over."""
     patch.setattr(hangar.hub.usecases.report, "OPEN", frozenset(Phase))
-    real = hangar.hub.usecases.report.end_operation
     patch.setattr(hangar.hub.usecases.report, "check_transition", lambda *_: None)
     patch.setattr("hangar.hub.usecases.ending.check_transition", lambda *_: None)
-    patch.setattr(hangar.hub.usecases.report, "end_operation", real)
 
 
-def fence_is_open(patch: MonkeyPatch) -> None:
+def fence_is_open(patch: pytest.MonkeyPatch) -> None:
     """Older sessions go on writing, and anybody is granted the cluster at once."""
     for module in ("report", "sync"):
         patch.setattr(
@@ -128,7 +126,7 @@ def fence_is_open(patch: MonkeyPatch) -> None:
     patch.setattr(Operator, "_why_powerless", lambda _: None)
 
 
-def ended_is_forgotten(patch: MonkeyPatch) -> None:
+def ended_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     """The hub loses an operation that it has acknowledged when it is cancelled while pending."""
     from hangar.hub.store.tables import operations
 
@@ -146,6 +144,7 @@ PLANTED: Mapping[str, Plant] = {
     for each in (
         cancel_is_not_heard,
         ends_before_answers,
+        lease_is_ignored,
         memory_after_act,
         budgets_spent_twice,
         last_ready_is_taken,
@@ -158,4 +157,3 @@ PLANTED: Mapping[str, Plant] = {
         ended_is_forgotten,
     )
 }
-_ = (OPEN, OperationId)

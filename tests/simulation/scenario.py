@@ -11,6 +11,7 @@ from hangar.clock import Clock
 from hangar.domain.decision import Step
 from hangar.domain.ids import NodeName, OperationId
 from hangar.domain.view import ClusterSettings
+from hangar.hub.store.tx import Committed
 from hangar.hub.usecases.cancel import cancel
 from hangar.hub.usecases.submit import OperationRequest, submit
 from hangar.kinds import KINDS
@@ -134,8 +135,8 @@ class Run:
             if stop_when_over and not self.one_end.all_over():
                 return
 
-    def _on_commit(self, keys: set[str]) -> None:
-        if any(key.startswith("operation:") for key in keys):
+    def _on_commit(self, committed: Committed) -> None:
+        if any(key.startswith("operation:") for key in committed.woken):
             self._look()
 
     def _look(self) -> None:
