@@ -178,7 +178,7 @@ class Run:
         trouble = Trouble(read_lag_max_s=dice.choice((0.0, 0.05, 0.3)), delay_max_s=dice.choice((0.02, 0.02, 0.8)))
         history = History(live)
         disruption = Disruption(history, self.hub.store, name)
-        foreign = ForeignCordons(live)
+        foreign = ForeignCordons(self.hub.store, name)
         success = Success(history, name)
         live.watchers.append(history.remember)
         site = Site(name, live, Weather(delay_max_s=dice.choice((0.01, 0.3))), trouble, disruption, foreign, success)
@@ -238,8 +238,6 @@ class Run:
         key = f"key-{len(self.story)}"
         done = self.hub.do(lambda tx: submit(tx, self.hub.admin, request, key, self.hub.rules, self.hub.now_us()))
         self.one_end.acknowledged.add(OperationId(done.operation.id))
-        if kind == "node.uncordon":
-            site.foreign.explicit.add(NodeName(node))
         self._tell(f"{site.name}: {kind} {node} {params} is {done.operation.id}")
 
     def _cancel(self, site: Site) -> None:
@@ -255,7 +253,6 @@ class Run:
         self._tell(f"{site.name}: {'cordon' if is_on else 'uncordon'} of {node} by hand")
         was_on = site.live.touch().snapshot().nodes[node].unschedulable
         site.live.world.cordon_by_hand(node, on=is_on)
-        site.foreign.explicit.discard(node)
         if is_on and not was_on:
             site.foreign.by_hand.add(node)
         elif not is_on:
