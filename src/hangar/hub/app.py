@@ -46,7 +46,7 @@ def create_app(store: Store, clock: Clock, settings: HubSettings) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.hub = hub
-    for module in (operations, fleet, tokens, operator, system):
+    for module in (operator, operations, fleet, tokens, system):  # the most asked first: they are tried in this order
         # As they are: including a router would build each of its routes a second time.
         app.router.routes.extend(module.router.routes)
     system.mount_docs(app)

@@ -4,8 +4,9 @@ import pytest
 
 from hangar.hub.store.records import find_cluster
 from hangar.hub.usecases.renew import Renewal, answer_if_fresh, renew_leases
+from hangar.hub.usecases.sync import sync
 from hangar.wire.operator import SyncAnswer, SyncRequest
-from tests.hub.world import NOON_US, Operator, World
+from tests.hub.world import NOON_US, Operator, World, a_node
 
 S = 1_000_000
 
@@ -39,6 +40,19 @@ def ask(world: World, operator: Operator, known: Renewal | None = None) -> SyncA
 def test_a_fresh_lease_is_answered_without_a_transaction(world: World, operator: Operator) -> None:
     world.pass_s(14.9)
     assert ask(world, operator) == SyncAnswer(seen=0, jobs=[])
+
+
+def test_its_answer_is_that_of_a_sync(world: World, operator: Operator) -> None:
+    operator.tell(a_node("n01"), a_node("n02"))
+    waiting = world.create("node.drain", "n01")
+    world.cancel(world.create("node.drain", "n02"))
+    request = SyncRequest(session=operator.grant.session, epoch=operator.grant.epoch)
+    assert ask(world, operator) == world.store.write(lambda tx: sync(tx, "iad-1", request, world.now_us))
+    world.cancel(waiting)
+    answer = ask(world, operator)
+    assert answer == world.store.write(lambda tx: sync(tx, "iad-1", request, world.now_us))
+    assert answer is not None
+    assert (answer.jobs, answer.seen) == ([], world.get(waiting).version)
 
 
 @pytest.mark.parametrize("sweeping", [True, False])

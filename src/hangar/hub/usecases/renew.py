@@ -8,9 +8,9 @@ down first what is known of it.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, exists, func, select, update
 
-from hangar.hub.store.tables import clusters
+from hangar.hub.store.tables import IS_OPEN, clusters, operations
 from hangar.hub.store.tx import Tx
 from hangar.hub.usecases.rules import Rules, us
 from hangar.hub.usecases.sync import jobs_of
@@ -26,9 +26,15 @@ _RENEW = (
     )
     .values(seen_us=bindparam("now_us"))
 )
-_LEASE = select(clusters.c.session, clusters.c.epoch, clusters.c.online, clusters.c.seen_us).where(
-    clusters.c.name == bindparam("wanted")
-)
+_IN_CLUSTER = operations.c.cluster == clusters.c.name
+_LEASE = select(
+    clusters.c.session,
+    clusters.c.epoch,
+    clusters.c.online,
+    clusters.c.seen_us,
+    select(func.max(operations.c.rev)).where(_IN_CLUSTER).correlate(clusters).scalar_subquery().label("newest_rev"),
+    exists().where(_IN_CLUSTER, IS_OPEN).correlate(clusters).label("has_open"),
+).where(clusters.c.name == bindparam("wanted"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,8 @@ def answer_if_fresh(
     seen_us = max(lease.seen_us, known.seen_us) if known is not None and is_known else lease.seen_us
     if now_us - seen_us >= us(rules.lease_s):
         return None
+    if not lease.has_open:
+        return SyncAnswer(seen=lease.newest_rev or 0, jobs=[])
     return jobs_of(connection, cluster, now_us)
 
 
