@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hangar.hub.__main__ import main
-from hangar.hub.settings import SettingsError, database_path, listen_address
+from hangar.hub.settings import HubSettings, SettingsError, database_path, listen_address
 from hangar.hub.store.lockfile import locked
 from hangar.hub.store.store import Store
 from hangar.hub.usecases.fleet import list_clusters
@@ -71,10 +71,10 @@ def test_a_token_that_makes_no_sense_is_refused(
         (["--listen", "8443"], 2, "give ADDRESS:PORT"),
         (["--listen", "127.0.0.1:99999"], 2, "give ADDRESS:PORT"),
         (["--tls-cert", "hub.crt"], 2, "belong together"),
-        (["--log-format", "xml"], 2, "log_format"),
+        (["--log-format", "xml"], 2, "HANGAR_LOG_FORMAT must be 'json' or 'console'"),
         (["--db", "mysql://hub"], 2, "sqlite:///PATH"),
         (["--db", "/nowhere/hub.db"], 1, "No such file or directory"),
-        (["--tls-cert", "/nowhere/a", "--tls-key", "/nowhere/b"], 1, "No such file or directory"),
+        (["--tls-cert", "/nowhere/a", "--tls-key", "/nowhere/b"], 2, "there is no file /nowhere/a"),
     ],
 )
 def test_what_cannot_be_served_is_refused_with_the_reason(
@@ -89,6 +89,19 @@ def test_what_cannot_be_served_is_refused_with_the_reason(
     monkeypatch.setattr("hangar.hub.__main__.configure_logs", lambda _form, _level: None)
     assert main(["serve", *arguments]) == code
     assert words in capsys.readouterr().err
+
+
+def test_times_that_would_hand_a_cluster_over_too_early_are_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANGAR_HAND_OVER_AFTER_S", "12")
+    assert main(["serve"]) == 2
+    assert "lease_s must be shorter than hand_over_after_s" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("hand_over_after_s", "is_safe"), [(20.0, True), (17.9, False)])
+def test_a_margin_that_is_too_small_for_a_last_call_is_known(hand_over_after_s: float, is_safe: bool) -> None:
+    assert HubSettings(hand_over_after_s=hand_over_after_s).is_hand_over_safe is is_safe
 
 
 def test_a_second_hub_on_one_database_is_refused(
