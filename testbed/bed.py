@@ -2,11 +2,12 @@
 
 import contextlib
 import os
+import random
 import shutil
 import socket
 import ssl
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +20,10 @@ from testbed.build import Programs
 from testbed.certificates import SUPERUSERS, Authority, KeyPair
 from testbed.component import Component, Probe
 from testbed.kube import Kube
+
+PORTS = range(20_000, 32_000)
+"""Below what the kernel gives to outgoing connections: of those a starting API server opens hundreds, and one of them
+might take a port that is still to be listened on."""
 
 PREFIX = "wingsmith-bed-"
 
@@ -267,13 +272,14 @@ def _scratch() -> Path:
 
 
 def _free_ports() -> _Ports:
-    with contextlib.ExitStack() as open_sockets:
-        numbers = []
-        for _ in range(6):
-            listener = open_sockets.enter_context(socket.socket())
-            listener.bind(("127.0.0.1", 0))
-            numbers.append(int(listener.getsockname()[1]))
-        return _Ports(*numbers)
+    free: list[int] = []
+    for number in random.sample(PORTS, len(PORTS)):
+        with contextlib.suppress(OSError), socket.socket() as listener:
+            listener.bind(("127.0.0.1", number))
+            free.append(number)
+        if len(free) == len(fields(_Ports)):
+            break
+    return _Ports(*free)
 
 
 def _remove_left_over() -> None:

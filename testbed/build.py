@@ -23,6 +23,9 @@ STAGES = (
     "pod/fast/pod-ready.yaml",
     "pod/fast/pod-complete.yaml",
 )
+PROGRESS_INTERVAL_S = 30.0
+"""A cold build takes ten minutes: whoever waits is told at least this often that it goes on."""
+
 GO_ENVIRONMENT = {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -buildvcs=false"}
 
 
@@ -128,12 +131,26 @@ def _go(*arguments: str) -> str:
     if shutil.which("go") is None:
         raise BuildError("the test bed's programs are missing and there is no `go` to build them: install Go 1.26")
     environment = os.environ | GO_ENVIRONMENT
-    done = subprocess.run(["go", *arguments], cwd=HERE, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        raise BuildError(
-            f"`go {' '.join(arguments)}` failed in {HERE} with code {done.returncode}: see the lines above"
-        )
-    return done.stdout
+    with subprocess.Popen(["go", *arguments], cwd=HERE, env=environment, stdout=subprocess.PIPE, text=True) as going:
+        output = _waited_for(going)
+    if going.returncode != 0:
+        command = " ".join(arguments)
+        raise BuildError(f"`go {command}` failed in {HERE} with code {going.returncode}: see the lines above")
+    return output
+
+
+def _waited_for(going: "subprocess.Popen[str]") -> str:
+    started_s = time.monotonic()
+    while True:
+        try:
+            output, _ = going.communicate(timeout=PROGRESS_INTERVAL_S)
+        except subprocess.TimeoutExpired:
+            _say(f"still building after {time.monotonic() - started_s:.0f} s")
+        except BaseException:
+            going.terminate()
+            raise
+        else:
+            return output
 
 
 @contextmanager

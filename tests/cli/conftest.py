@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -45,6 +47,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
     return tmp_path
 
 
@@ -54,6 +57,12 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "RETRY_PAUSES_S", (0.0, 0.0, 0.0))
     monkeypatch.setattr(wait, "PAUSES_S", (0.0,))
     monkeypatch.setattr(wait, "POLL_SHORTEST_S", 0.0)
+
+
+@pytest.fixture
+def time_flies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a second go by whenever a wait looks at the clock."""
+    monkeypatch.setattr(wait, "Waiting", partial(wait.Waiting, clock=count().__next__))
 
 
 @pytest.fixture

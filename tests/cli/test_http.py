@@ -17,8 +17,9 @@ from cryptography.x509.oid import NameOID
 
 from hangar.cli.exits import Exit
 from hangar.cli.failures import Failure, Refused, UsageError
-from hangar.cli.http import Hub, segment
+from hangar.cli.http import PAGE_ITEMS_MAX, Hub, segment
 from hangar.cli.settings import Endpoint
+from hangar.domain import limits
 from tests.cli.scripted import Answer, ScriptedHub, problem
 
 
@@ -79,6 +80,10 @@ def test_a_list_is_followed_to_its_end_even_over_empty_pages(hub: ScriptedHub, c
     assert [item for page in pages for item in page["items"]] == [1, 2, 3]
     assert [request.query.get("page_token") for request in hub.requests] == [None, "a", "b"]
     assert all(request.query["cluster"] == "c" and request.query["page_size"] == "1000" for request in hub.requests)
+
+
+def test_a_page_is_as_large_as_the_hub_gives() -> None:
+    assert PAGE_ITEMS_MAX == limits.PAGE_SIZE_MAX
 
 
 def test_a_limit_asks_for_no_more_than_it_prints(hub: ScriptedHub, client: Client) -> None:

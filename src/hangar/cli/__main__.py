@@ -40,6 +40,10 @@ def main(words: Sequence[str] | None = None) -> int:
         return Exit.INTERRUPTED
     except (KeyboardInterrupt, Detached):
         return Exit.INTERRUPTED
+    except OSError as error:  # what the network does comes as a Failure; what is left is output that finds no place
+        _tell(Failure(Exit.UNEXPECTED, f"cannot write the output: {error.strerror}"))
+        _leave_pipe()
+        return Exit.UNEXPECTED
     except SystemExit as request:  # argparse ends so after --help
         return request.code if isinstance(request.code, int) else Exit.SUCCESS
     return code
@@ -90,7 +94,7 @@ def _before_the_noun(words: list[str]) -> tuple[Namespace, list[str]]:
         return given, words
     from hangar.cli.commands import Parser, add_hub_options
 
-    parser = Parser(prog="hgr", add_help=False, allow_abbrev=False)
+    parser = Parser(prog="hgr", add_help=False)
     add_hub_options(parser)
     parser.add_argument("--version", action="store_true")
     parser.add_argument("-h", "--help", action="store_true")
@@ -138,13 +142,13 @@ def _printed(text: str) -> int:
 
 
 def _tell(failure: Failure) -> None:
+    from hangar.cli.render import clean
+
     lines = [f"error: {failure.message}"]
     lines += [f"  {detail}" for detail in failure.details]
     lines += [f"hint: {text}" for text in failure.hints]
     try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        print("\n".join(lines), file=sys.stderr, flush=True)
+        print("\n".join(map(clean, lines)), file=sys.stderr, flush=True)
     except OSError:
         _leave_pipe()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from hangar.cli.failures import UsageError
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from hangar.cli.exits import Exit
 
 FORMS = ("table", "wide", "json", "yaml", "name")
+HELP_WIDTH = 80
 
 
 class Verb:
@@ -35,14 +37,33 @@ class Verb:
 class Parser(argparse.ArgumentParser):
     """An argument parser whose complaints are UsageErrors."""
 
+    def __init__(self, *, prog: str, description: str | None = None, add_help: bool = True) -> None:
+        super().__init__(
+            prog=prog, description=description, add_help=add_help, allow_abbrev=False, formatter_class=_formatter
+        )
+
     def error(self, message: str) -> NoReturn:
         """Raise the complaint."""
         raise UsageError(message, hints=(f"{self.prog} --help",))
 
 
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    # argparse makes one for each argument, and without a width it imports shutil to find one.
+    return argparse.HelpFormatter(prog, width=_help_width())
+
+
+def _help_width() -> int:
+    if columns := os.environ.get("COLUMNS", ""):
+        return int(columns) if columns.isdecimal() else HELP_WIDTH
+    try:
+        return os.get_terminal_size(1).columns or HELP_WIDTH
+    except OSError:
+        return HELP_WIDTH
+
+
 def parser_of(prog: str, verb: Verb, words: Sequence[str]) -> Parser:
     """Return the parser of one verb; `words` are its arguments, for those that depend on what is asked for."""
-    parser = Parser(prog=prog, description=f"{verb.summary}.", allow_abbrev=False)
+    parser = Parser(prog=prog, description=f"{verb.summary}.")
     verb.add_arguments(parser, words)
     add_hub_options(parser)
     return parser
@@ -60,7 +81,9 @@ def add_hub_options(parser: Parser) -> None:
 def add_output_options(parser: Parser, *, has_header: bool = False) -> None:
     """Add the options for what is printed, and in which form."""
     group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", choices=FORMS, default="table", help="the form of the output")
+    group.add_argument(
+        "-o", "--output", choices=FORMS, default="table", metavar="FORM", help=f"one of {', '.join(FORMS)}"
+    )
     group.add_argument("-q", "--quiet", action="store_true", help="print ids or names only, and no hints")
     if has_header:
         group.add_argument("--no-headers", action="store_true", help="leave the table's header out")

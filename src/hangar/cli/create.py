@@ -6,10 +6,10 @@ import os
 
 from hangar.cli.commands import add_output_options
 from hangar.cli.exits import Exit
-from hangar.cli.failures import Failure, Refused, UsageError
+from hangar.cli.failures import Detached, Failure, Refused, UsageError
 from hangar.cli.http import Hub
 from hangar.cli.printing import hint, print_one
-from hangar.cli.progress import title
+from hangar.cli.progress import TERMINAL_PHASES, outcome, title
 from hangar.cli.settings import resolve
 from hangar.cli.wait import add_wait_options, again, detaching, is_waiting, screen_for, wait_and_print
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from hangar.cli.commands import Parser
     from hangar.cli.documents import Document
     from hangar.cli.progress import Screen
-
-KEY_CHARS_MAX = 255
 
 _FLAGS_WITH_VALUE = frozenset(
     {
@@ -101,7 +99,7 @@ def _ask(args: Namespace, hub: Hub) -> Document:
         if failure.is_passing:
             failure.hints = (*failure.hints, f"whether the operation was created is not known; {repeat}")
         raise
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Detached):
         hint(f"interrupted while asking: whether the operation was created is not known; {repeat}")
         raise
     if answer.headers.get("idempotent-replayed") == "true" and not args.quiet:
@@ -120,7 +118,11 @@ def _announce(args: Namespace, record: Document, screen: Screen) -> None:
         print(operation_id, flush=True)
     else:
         print_one(args, record, operation_id)
-    if not is_waiting(args) and not args.quiet:
+    if is_waiting(args) or args.quiet:
+        return
+    if record["phase"] in TERMINAL_PHASES:  # the key is that of an operation which is over
+        hint(outcome(record))
+    else:
         hint(f"{title(record)} is {record['phase']}; wait for it: {again(args, operation_id)}")
 
 
@@ -138,8 +140,10 @@ def _kind_in(words: Sequence[str]) -> str | None:
 
 
 def _key(text: str) -> str:
-    if not 0 < len(text) <= KEY_CHARS_MAX or not text.isascii() or not text.isprintable() or " " in text:
-        raise UsageError(f"an idempotency key is 1 to {KEY_CHARS_MAX} visible ASCII characters")
+    from hangar.domain.limits import IDEMPOTENCY_KEY_CHARS_MAX
+
+    if not 0 < len(text) <= IDEMPOTENCY_KEY_CHARS_MAX or not text.isascii() or not text.isprintable() or " " in text:
+        raise UsageError(f"an idempotency key is 1 to {IDEMPOTENCY_KEY_CHARS_MAX} visible ASCII characters")
     return text
 
 

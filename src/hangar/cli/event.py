@@ -40,15 +40,16 @@ COLUMNS = (
 def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
     parser.add_argument("--type", metavar="TYPE", help="only events of this type")
     parser.add_argument("--cluster", metavar="NAME", help="only events of this cluster")
+    parser.add_argument("--object", metavar="NAME", help="only events about this object, NAME or CLUSTER/NAME")
     parser.add_argument("--operation", metavar="ID", help="only events of this operation")
     add_list_options(parser)
 
 
 def _ls(args: Namespace) -> Exit:
-    query = {"type": args.type, "cluster": args.cluster, "operation": args.operation}
+    query = {"type": args.type, "cluster": args.cluster, "object": args.object, "operation": args.operation}
     with Hub(resolve(args, os.environ)) as hub:
         print_list(args, hub.pages("/v1/events", query, args.limit), COLUMNS, names_in("rev"), "events")
     return Exit.SUCCESS
 
 
-VERBS = {"ls": Verb("list events", _add_ls, _ls)}
+VERBS = {"ls": Verb("list events, the newest first", _add_ls, _ls)}

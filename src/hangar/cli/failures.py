@@ -7,7 +7,8 @@ from hangar.cli.exits import Exit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+
+    from hangar.cli.documents import Document
 
 
 class Failure(Exception):  # noqa: N818 - it is what the command came to, and often no error of ours
@@ -45,7 +46,7 @@ class UsageError(Failure):
 class Refused(Failure):
     """The hub answered with a problem. `document` is its problem+json."""
 
-    def __init__(self, failure: Failure, document: dict[str, Any]) -> None:
+    def __init__(self, failure: Failure, document: Document) -> None:
         super().__init__(
             failure.code,
             failure.message,

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from ssl import SSLContext
     from typing import Any
+    from urllib.parse import SplitResult
 
+    from hangar.cli.documents import Document
     from hangar.cli.settings import Endpoint
 
-    Query = Mapping[str, str | int | None]
+    Query = Mapping[str, str | float | None]
 
 CONNECT_TIMEOUT_S = 10.0
 """A hub that does not answer the telephone within this is not there."""
@@ -87,7 +89,7 @@ class Hub:
         """Return the JSON document at a path."""
         return self.request("GET", path, query=query).document
 
-    def pages(self, path: str, query: Query, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    def pages(self, path: str, query: Query, limit: int | None = None) -> Iterator[Document]:
         """Yield the pages of a list, until there is no next one or `limit` items were seen; the last may be cut."""
         token: str | None = None
         left = limit
@@ -107,7 +109,7 @@ class Hub:
                 raise self._unintelligible("its list turns in a circle")
 
     def post(
-        self, path: str, body: Mapping[str, Any], headers: Mapping[str, str], query: Query | None = None
+        self, path: str, body: Mapping[str, object], headers: Mapping[str, str], query: Query | None = None
     ) -> Response:
         """Send a request that is safe to repeat, and repeat it over passing trouble a few times."""
         for pause_s in RETRY_PAUSES_S:
@@ -126,7 +128,7 @@ class Hub:
         path: str,
         *,
         query: Query | None = None,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float = ANSWER_TIMEOUT_S,
         on_tick: Callable[[], None] | None = None,
@@ -141,14 +143,15 @@ class Hub:
         if body is not None:
             payload = json.dumps(body).encode()
             all_headers["Content-Type"] = "application/json"
+        is_read = False
         try:
             answer, content = self._exchange(method, url, payload, all_headers, timeout_s, on_tick)
+            is_read = True
         except (OSError, http.client.HTTPException) as error:
-            self.close()
             raise self._unreachable(error) from None
-        except BaseException:
-            self.close()  # an answer that nobody read would be taken for the next one's
-            raise
+        finally:
+            if not is_read:
+                self.close()  # an answer that nobody read would be taken for the next one's
         return self._understood(answer, content)
 
     def close(self) -> None:
@@ -241,7 +244,7 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
-def _split(endpoint: Endpoint) -> Any:
+def _split(endpoint: Endpoint) -> SplitResult:
     try:
         address = urlsplit(endpoint.server)
         is_good = address.scheme in ("http", "https") and address.hostname and address.port != 0
@@ -259,6 +262,7 @@ def _tick_until_readable(connection: http.client.HTTPConnection, timeout_s: floa
         on_tick()
         if select.select([connection.sock], [], [], TICK_S)[0]:
             return
+    raise TimeoutError
 
 
 def _cause(error: Exception) -> str:

@@ -59,12 +59,14 @@ def names(items: Iterator[Document]) -> Iterator[str]:
 
 def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
     parser.add_argument("--cluster", metavar="NAME", help="only nodes of this cluster")
+    parser.add_argument("--cordoned", action="store_true", help="only cordoned nodes")
     add_list_options(parser)
 
 
 def _ls(args: Namespace) -> Exit:
+    query = {"cluster": args.cluster, "cordoned": "true" if args.cordoned else None}
     with Hub(resolve(args, os.environ)) as hub:
-        print_list(args, hub.pages("/v1/nodes", {"cluster": args.cluster}, args.limit), COLUMNS, names, "nodes")
+        print_list(args, hub.pages("/v1/nodes", query, args.limit), COLUMNS, names, "nodes")
     return Exit.SUCCESS
 
 

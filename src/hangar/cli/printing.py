@@ -22,17 +22,22 @@ if TYPE_CHECKING:
 
 def hint(text: str) -> None:
     """Print a line on stderr."""
-    print(text, file=sys.stderr, flush=True)
+    print(clean(text), file=sys.stderr, flush=True)
 
 
-def is_coloured(stream: TextIO) -> bool:
-    """Tell whether colours may be used: only on a terminal that knows them, and not if NO_COLOR is set."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def is_capable(stream: TextIO | None) -> bool:
+    """Tell whether a stream is a terminal that can do more than print lines; None is a stream that was closed."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def width_of(stream: TextIO) -> int | None:
+def is_coloured(stream: TextIO | None) -> bool:
+    """Tell whether colours may be used: only on a capable terminal, and not if NO_COLOR is set."""
+    return is_capable(stream) and not os.environ.get("NO_COLOR")
+
+
+def width_of(stream: TextIO | None) -> int | None:
     """Return the width of a terminal in cells, or None where there is no terminal or it does not say."""
-    if not stream.isatty():
+    if stream is None or not stream.isatty():
         return None
     try:
         return os.get_terminal_size(stream.fileno()).columns or None

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from hangar.cli.exits import PASSING_STATUSES, of_status
 from hangar.cli.failures import Failure, Refused
-from hangar.cli.render import clean, inline
+from hangar.cli.render import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from hangar.cli.documents import Document
     from hangar.cli.settings import Endpoint
 
-_SAID_ELSEWHERE = frozenset({"type", "title", "status", "code", "detail", "instance", "errors"})
 
-
-def refusal(status: int, document: dict[str, Any], retry_after: str | None, endpoint: Endpoint) -> Refused:
+def refusal(status: int, document: Document, retry_after: str | None, endpoint: Endpoint) -> Refused:
     """Return the failure for a problem+json document."""
-    hints = [*_hints(document), *_token_hints(status, endpoint)]
+    message = str(document.get("detail") or document.get("title") or f"the hub answered {status}")
+    errors = _field_errors(document.get("errors"))
+    if (
+        errors
+        and message.startswith(errors[0][0])
+        and all(path in message and said in message for path, said in errors)
+    ):
+        message = str(document.get("title", message))  # it only strings the errors together, which follow one by one
+    hints = [*_about_operations(document, message), *_candidates(document, message), *_token_hints(status, endpoint)]
     retry_after_s = float(retry_after) if retry_after is not None and retry_after.isdigit() else None
     if retry_after_s is not None:
         hints.append(f"the hub asks to try again in {retry_after_s:.0f} s")
     failure = Failure(
         of_status(status),
-        clean(str(document.get("detail") or document.get("title") or f"the hub answered {status}")),
-        details=_field_errors(document.get("errors")),
+        clean(message),
+        details=[clean(f"{path}: {said}") for path, said in errors if said not in message],
         hints=hints,
         is_passing=status in PASSING_STATUSES,
         retry_after_s=retry_after_s,
@@ -32,44 +37,28 @@ def refusal(status: int, document: dict[str, Any], retry_after: str | None, endp
     return Refused(failure, document)
 
 
-def _field_errors(errors: object) -> list[str]:
+def _field_errors(errors: object) -> list[tuple[str, str]]:
     if not isinstance(errors, list):
         return []
-    return [
-        clean(f"{error.get('path', '')}: {error.get('message', '')}".removeprefix(": "))
-        for error in errors
-        if isinstance(error, dict)
-    ]
+    return [(str(each.get("path")), str(each.get("message"))) for each in errors if isinstance(each, dict)]
 
 
-def _hints(document: dict[str, Any]) -> list[str]:
+def _about_operations(document: Document, message: str) -> list[str]:
     hints = []
-    for name, value in document.items():
-        if name in _SAID_ELSEWHERE or value in (None, [], {}):
-            continue
-        if name == "conflicting_operation":
-            hints.append(_about_operation(value))
-        elif name == "candidates" and isinstance(value, list):
-            hints.append("did you mean: " + ", ".join(clean(_candidate(each)) for each in value))
-        else:
-            hints.append(f"{clean(name)}: {inline(value)}")
+    for name, title in (("conflicting_operation", "conflicting operation"), ("operation", "the operation")):
+        of = document.get(name)
+        if isinstance(of, dict) and "id" in of and str(of["id"]) not in message:
+            words = " ".join(str(of[field]) for field in ("type", "target", "phase") if of.get(field))
+            by = f", asked for by {of['created_by']}" if of.get("created_by") else ""
+            hints.append(clean(f"{title}: {of['id']} ({words}{by}); see it: hgr operation get {of['id']}"))
     return hints
 
 
-def _about_operation(value: object) -> str:
-    identity = value.get("id") if isinstance(value, dict) else value
-    said = f"conflicting operation: {clean(str(identity))}"
-    if isinstance(value, dict):
-        words = [clean(str(value[name])) for name in ("type", "target", "phase") if value.get(name)]
-        by = [f"by {clean(str(value['created_by']))}"] if value.get("created_by") else []
-        said += f" ({' '.join([*words, *by])})" if words or by else ""
-    return f"{said}; see it: hgr operation get {clean(str(identity))}"
-
-
-def _candidate(value: object) -> str:
-    if isinstance(value, dict):
-        return "/".join(str(value[name]) for name in ("cluster", "name", "node", "target") if value.get(name))
-    return str(value)
+def _candidates(document: Document, message: str) -> list[str]:
+    candidates = document.get("candidates")
+    if not isinstance(candidates, list) or all(str(each) in message for each in candidates):
+        return []
+    return [clean(f"candidates: {', '.join(map(str, candidates))}")]
 
 
 def _token_hints(status: int, endpoint: Endpoint) -> list[str]:

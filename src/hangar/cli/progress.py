@@ -6,7 +6,7 @@ import time
 
 from hangar.cli.durations import rough
 from hangar.cli.failures import Detached
-from hangar.cli.printing import is_coloured, width_of
+from hangar.cli.printing import is_capable, is_coloured, width_of
 from hangar.cli.render import clean, cut, inline, paint, phase_colour
 
 TYPE_CHECKING = False
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 TERMINAL_PHASES = frozenset({"succeeded", "failed", "cancelled"})
 """The words of the API's promise; domain.operation has the table behind them, and a test compares the two."""
+
+WIDTH_UNKNOWN = 80
+"""Some terminals do not say how wide they are; hardly one is narrower than this."""
 
 _START_OF_LINE_AND_ERASE = "\r\x1b[2K"
 
@@ -59,8 +62,8 @@ class Screen:
 
     def __init__(self, stream: TextIO | None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream  # None shows nothing
-        self._is_live = stream is not None and width_of(stream) is not None
-        self._is_coloured = stream is not None and is_coloured(stream)
+        self._is_live = is_capable(stream)
+        self._is_coloured = is_coloured(stream)
         self._clock = clock
         self._since_s = clock()
         self._record: Document | None = None
@@ -87,7 +90,7 @@ class Screen:
         said = doing(self._record, blockers_max=1)
         tail = f" {rough(self._clock() - self._since_s)}" + (f": {said}" if said else "")
         # A line as wide as the terminal would wrap, and could not be erased.
-        room = (width_of(self._stream) or 80) - 1
+        room = (width_of(self._stream) or WIDTH_UNKNOWN) - 1
         line = cut(head + tail, room)
         if self._is_coloured and line.startswith(head) and (colour := phase_colour(phase)):
             line = f"{head.removesuffix(phase)}{paint(phase, colour)}{line.removeprefix(head)}"
@@ -95,7 +98,7 @@ class Screen:
 
     def note(self, text: str) -> None:
         """Print a line that stays."""
-        self._write((_START_OF_LINE_AND_ERASE if self._is_live else "") + f"{text}\n")
+        self._write((_START_OF_LINE_AND_ERASE if self._is_live else "") + f"{clean(text)}\n")
 
     def clear(self) -> None:
         """Erase the live line, before others write."""

@@ -123,13 +123,13 @@ def cut(text: str, width_max: int) -> str:
 
 def inline(value: object) -> str:
     """Return any JSON value on one line."""
-    if value in (None, "", [], {}):
+    if isinstance(value, str):  # most are, and a table has thousands
+        return clean(value) or ABSENT
+    if value in (None, [], {}):
         return ABSENT
     match value:
         case bool():
             return "true" if value else "false"
-        case str():
-            return clean(value)
         case list():
             between = "; " if any(isinstance(each, dict) for each in value) else ", "
             return between.join(map(inline, value))

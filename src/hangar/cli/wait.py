@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TIMEOUT_DEFAULT_S = 30 * 60
 """Half an hour: most drains end well within it, and no forgotten terminal waits for a week."""
 
-POLL_S = 20
+POLL_S = 20.0
 """One long poll: short enough that a connection which died silently is noticed within a minute."""
 
 POLL_SHORTEST_S = 0.5
@@ -138,10 +138,10 @@ class Waiting:
             if record is not None and self._away is None:
                 self._screen.show(record)
             left_s = self._left_s()
-            if left_s <= 0 and record is not None and self._away is None:
+            if left_s <= 0 and self._away is None and record is not None:
                 raise TimedOut(record, self._timeout_s or 0)
             if left_s <= 0 and self._away is not None:
-                raise self._away
+                raise Failure(Exit.UNREACHABLE, self._away.message, hints=self._away.hints)
             asked_s = self._clock()
             try:
                 news = self._ask(operation_id, record, left_s)
@@ -166,8 +166,7 @@ class Waiting:
         if record is None:
             answer = self._hub.request("GET", path, on_tick=self._screen.tick)
         else:
-            # The hub takes whole seconds; the last poll is rounded up so that no burst of empty ones ends the wait.
-            poll_s = POLL_S if left_s >= POLL_S else max(1, int(left_s + 0.999))
+            poll_s = round(min(POLL_S, left_s), 3)
             answer = self._hub.request(
                 "GET",
                 f"{path}/wait",

@@ -94,14 +94,20 @@ class ClusterIndex:
         if before is None:
             _into(self._budgets_by_namespace, budget.namespace, budget.uid)
         if before is None or before.selector != budget.selector:
-            self._match_all(budget.namespace)
+            # Only pods that come under it or out of it: hundreds of budgets may share a namespace of thousands of pods.
+            guarded = frozenset(self._pods_by_budget.get(budget.uid, ()))
+            for uid in self._pods_by_namespace.get(budget.namespace, ()):
+                pod = self._pods[uid]
+                if budget.guards(pod) != (uid in guarded):
+                    self._match(pod)
 
     def drop_budget(self, uid: BudgetUid) -> None:
         """Forget a budget: what it guarded is free."""
         budget = self._budgets.pop(uid, None)
         if budget is not None:
             _out_of(self._budgets_by_namespace, budget.namespace, uid)
-            self._match_all(budget.namespace)
+            for pod in self._pods_by_budget.get(uid, ()):
+                self._match(self._pods[pod])
 
     def snapshot(self, unreadable: tuple[str, ...] = ()) -> Snapshot:
         """Return the cluster as it is known now; later changes do not touch it."""
@@ -117,10 +123,6 @@ class ClusterIndex:
             pods_by_budget=self._pods_by_budget.copy(),
             unreadable=unreadable,
         )
-
-    def _match_all(self, namespace: str) -> None:
-        for uid in self._pods_by_namespace.get(namespace, ()):
-            self._match(self._pods[uid])
 
     def _match(self, pod: Pod) -> None:
         budgets = (self._budgets[uid] for uid in self._budgets_by_namespace.get(pod.ref.namespace, ()))

@@ -47,7 +47,8 @@ def cannot_be_rescheduled(pods: Mapping[PodUid, TrackedPod], view: View, now: da
     return None
 
 
-def verdict_at(pods: Mapping[PodUid, TrackedPod], view: View) -> datetime | None:
+def verdict_at(pods: Mapping[PodUid, TrackedPod], view: View, now: datetime) -> datetime | None:
     """Return when a new pod that cannot be placed now will have been so for too long, or None."""
     since = (pod.unschedulable_since for _, _, lack in lacking(pods, view) for pod in lack.loading)
-    return min((each + timedelta(seconds=UNSCHEDULABLE_GRACE_S) for each in since if each is not None), default=None)
+    verdicts = (each + timedelta(seconds=UNSCHEDULABLE_GRACE_S) for each in since if each is not None)
+    return min((each for each in verdicts if each > now), default=None)

@@ -216,7 +216,12 @@ class Budget:
 
     def guards(self, pod: Pod) -> bool:
         """Tell whether the budget selects the pod."""
-        return self.namespace == pod.ref.namespace and all(each.matches(pod.labels) for each in self.selector)
+        if self.namespace != pod.ref.namespace:
+            return False
+        for each in self.selector:  # noqa: SIM110  (asked for every pod of a namespace: half the time of `all`)
+            if not each.matches(pod.labels):
+                return False
+        return True
 
     def __str__(self) -> str:
         return f"pdb {self.namespace}/{self.name}"

@@ -204,7 +204,7 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     job = replace(job, memory=replace(job.memory, is_checked=True))
     if node is not None and (found := refused(node, view)):
         return _fail(job, view, _failure_of(found))
-    if count.evicted and (why := cannot_be_rescheduled(job.memory.pods, view, now)) is not None:
+    if (why := cannot_be_rescheduled(_evicted(count), view, now)) is not None:
         return _fail(job, view, why)
     if _is_done(job, view):
         return _succeed(job, node, view)
@@ -219,7 +219,7 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     job = replace(job, memory=replace(job.memory, pods={**job.memory.pods, **sent}))
     blockers = in_order(walk.blockers + _not_gone(count) + not_rescheduled(_evicted(count), view))
     progress = drain_report.progress(_state(job, view.assuming(walk.steps)), blockers)
-    times = (walk.recheck_at, verdict_at(job.memory.pods, view), job.deadline_at)
+    times = (walk.recheck_at, verdict_at(_evicted(count), view, now), job.deadline_at)
     recheck_at = min(each for each in times if each is not None)
     return Go(job.memory, progress, walk.steps, blockers, recheck_at)
 

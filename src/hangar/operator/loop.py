@@ -161,8 +161,10 @@ class Operator:
         recheck_at: datetime | None = None
         while True:
             timeout_s = None if recheck_at is None else max(0.0, (recheck_at - self._cluster.now()).total_seconds())
+            # Not wait_for: in Python 3.11 it can swallow a cancel that comes together with the event.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._turn_wanted.wait(), timeout_s)
+                async with asyncio.timeout(timeout_s):
+                    await self._turn_wanted.wait()
             self._turn_wanted.clear()
             snapshot = self._cluster.snapshot()
             if snapshot is None:

@@ -36,7 +36,11 @@ def turn(jobs: Iterable[OpenJob], view: View, now: datetime) -> list[tuple[Opera
         match decision:
             case End():
                 decision = _not_before_answers(each.job, decision, view)
-            case Go(steps=steps):
+            case Go(steps=steps, recheck_at=recheck_at):
+                if recheck_at is not None and recheck_at <= now:
+                    raise ValueError(
+                        f"{each.kind.name} asks to look again at {recheck_at}, and it is {now}: a busy loop"
+                    )
                 view = view.assuming(steps)
         decided.append((each.job.id, decision))
     return decided

@@ -42,7 +42,8 @@ class SimulatedCluster:
             self._due.clear()
             timeout_s = None if next_at is None else max(0.0, (next_at - self.now()).total_seconds())
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._due.wait(), timeout_s)
+                async with asyncio.timeout(timeout_s):  # wait_for would lose a cancel that meets the event
+                    await self._due.wait()
 
     def touch(self) -> None:
         """Bring the world to the present."""

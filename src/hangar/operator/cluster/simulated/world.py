@@ -74,6 +74,7 @@ class World:
         self.templates: dict[PodUid, PodTemplate] = {}
         self.on_change: Callable[[], None] = lambda: None
         self.fate: PodFate = lambda pod, template: min(template.terminate_after_s, pod.grace_s)
+        self.budget_lag_s = BUDGET_LAG_S
         self._due: list[tuple[datetime, int, Callable[[], None]]] = []
         self._serial = 0
         self._budgets: dict[BudgetUid, _BudgetState] = {}
@@ -327,7 +328,7 @@ class World:
     def _budget_changed(self, uid: BudgetUid) -> None:
         if uid not in self._stale_budgets:
             self._stale_budgets.add(uid)
-            self.at(BUDGET_LAG_S, lambda: self.sync_budget(uid))
+            self.at(self.budget_lag_s, lambda: self.sync_budget(uid))
 
     def sync_budget(self, uid: BudgetUid) -> None:
         """Compute a budget's status from the pods as they are."""

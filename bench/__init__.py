@@ -1,0 +1,1 @@
+"""Benches: ours beside the peers, in one run, as ratios."""

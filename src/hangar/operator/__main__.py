@@ -1,0 +1,87 @@
+"""hangar-operator: the process inside a cluster; it takes its settings from HANGAR_… variables."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+
+import structlog
+from pydantic import ValidationError
+
+from hangar.clock import SystemClock
+from hangar.domain.limits import RETRY_MAX_S
+from hangar.domain.view import ClusterSettings
+from hangar.kinds import KINDS
+from hangar.operator.channel import HttpChannel
+from hangar.operator.cluster.kubernetes.adapter import KubernetesCluster
+from hangar.operator.cluster.kubernetes.connect import load
+from hangar.operator.cluster.port import Cluster, ClusterError, Identity
+from hangar.operator.conductor import Conductor
+from hangar.operator.loop import Operator
+from hangar.operator.session import session_request
+from hangar.operator.settings import OperatorSettings
+from hangar.telemetry.logs import configure_logs
+
+log = structlog.get_logger("hangar.operator")
+
+
+def main() -> int:
+    """Run the operator; returns the exit code: 0 stopped, 1 failed, 2 wrongly set."""
+    try:
+        settings = OperatorSettings.model_validate({})
+        token = settings.token_file.read_text(encoding="utf-8").strip()
+        kubeconfig = load(settings.kubeconfig)
+    except (ValidationError, ClusterError, OSError) as error:
+        print(f"hangar-operator: {error}", file=sys.stderr)
+        return 2
+    configure_logs(settings.log_format, "info")
+    with contextlib.suppress(asyncio.CancelledError):
+        asyncio.run(_serve(settings, token, KubernetesCluster(kubeconfig, SystemClock())))
+    return 0
+
+
+async def _serve(settings: OperatorSettings, token: str, cluster: KubernetesCluster) -> None:
+    this = asyncio.current_task()
+    assert this is not None
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+    channel = HttpChannel(settings.server, token, str(settings.ca_file) if settings.ca_file else None)
+    try:
+        identity = await _identity(cluster)
+        allowed = await _allowed(settings, cluster)
+        log.info("starting", cluster=identity.uid, kubernetes=identity.version, allowed=sorted(allowed))
+        request = session_request(identity, allowed)
+        conductor = Conductor(KINDS, allowed, ClusterSettings(settings.has_autoscaler, settings.settle_s))
+        await Operator(cluster, channel, conductor, request, SystemClock()).run()
+    finally:
+        log.info("stopped")
+        await channel.close()
+        await cluster.close()
+
+
+async def _identity(cluster: Cluster) -> Identity:
+    """Wait for the API server: an operator may start before it."""
+    told = ""
+    while True:
+        try:
+            return await cluster.identity()
+        except ClusterError as error:
+            if str(error) != told:
+                told = str(error)
+                log.warning("cannot reach the cluster", why=told)
+            await asyncio.sleep(RETRY_MAX_S)
+
+
+async def _allowed(settings: OperatorSettings, cluster: Cluster) -> frozenset[str]:
+    """Return what is allowed here: what the settings say, cut down by what Kubernetes grants."""
+    if settings.read_only:
+        return frozenset()
+    granted = await cluster.grants()
+    for name in sorted(settings.allowed_operations):
+        if not granted.get(name, False):
+            log.warning("allowed by the settings, but not granted by Kubernetes", operation=name)
+    return frozenset(name for name in settings.allowed_operations if granted.get(name, False))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""What Kubernetes' access rules must grant for each operation, and how to ask whether they do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from hangar.operator.cluster.kubernetes.watched import BUDGETS, NODES, OWNERS, PODS
+
+PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One verb on one kind of object, in all namespaces; `subresource` is empty for the objects themselves."""
+
+    group: str
+    resource: str
+    verb: str
+    subresource: str = ""
+
+    def review(self) -> dict[str, Any]:
+        """Return the question whether we have this access, as the API server takes it."""
+        attributes = {
+            "group": self.group,
+            "resource": self.resource,
+            "verb": self.verb,
+            "subresource": self.subresource,
+        }
+        kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
+        return {**kind, "spec": {"resourceAttributes": attributes}}
+
+
+def _reading(group: str, plural: str) -> tuple[Access, ...]:
+    return tuple(Access(group, plural, verb) for verb in ("list", "watch"))
+
+
+_NODES = (*_reading(NODES.group, NODES.plural), Access("", "nodes", "get"), Access("", "nodes", "patch"))
+_PODS = (
+    *_reading(PODS.group, PODS.plural),
+    *_reading(BUDGETS.group, BUDGETS.plural),
+    *(access for each in OWNERS for access in _reading(each.group, each.plural)),
+)
+
+NEEDED: Mapping[str, tuple[Access, ...]] = MappingProxyType(
+    {
+        "cordon": _NODES,
+        "drain": (*_NODES, *_PODS, Access("", "pods", "create", subresource="eviction")),
+    }
+)
+"""By operation. Beside these the operator needs `get` on the namespace kube-system, which pins the cluster."""
+
+
+class ReviewStatus(msgspec.Struct):
+    """The API server's answer."""
+
+    allowed: bool = False
+
+
+class Review(msgspec.Struct):
+    """The question with its answer."""
+
+    status: ReviewStatus = msgspec.field(default_factory=ReviewStatus)

@@ -1,0 +1,294 @@
+"""KubernetesCluster: the port's four verbs on a real API server."""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from http import HTTPStatus
+from typing import Protocol, TypeAlias, TypeVar, assert_never
+
+import httpx2
+import msgspec
+from lightkube.config.kubeconfig import SingleConfig
+
+from hangar.clock import Clock
+from hangar.domain.decision import (
+    Accepted,
+    Answer,
+    Busy,
+    Cordon,
+    Evict,
+    Gone,
+    Namesake,
+    Step,
+    Uncordon,
+    Unknown,
+    Unmark,
+    Withheld,
+)
+from hangar.domain.ids import NodeName
+from hangar.domain.index import ClusterIndex
+from hangar.domain.limits import EVICTION_TIMEOUT_S
+from hangar.domain.snapshot import Budget, Node, Owner, Pod, PodRef, Snapshot
+from hangar.operator.cluster.kubernetes import access, answers, resources
+from hangar.operator.cluster.kubernetes.api import MERGE_PATCH, Api, NoReplyError, NotSentError, WithheldError
+from hangar.operator.cluster.kubernetes.mirror import Mirror
+from hangar.operator.cluster.kubernetes.reflector import Jitter, Reflector
+from hangar.operator.cluster.kubernetes.resources import CORDON_ANNOTATION
+from hangar.operator.cluster.kubernetes.server_clock import ServerClock
+from hangar.operator.cluster.kubernetes.translate import FIELD_MANAGER, write_mark
+from hangar.operator.cluster.kubernetes.watched import BUDGETS, NODES, OWNERS, PODS, Watched
+from hangar.operator.cluster.port import ClusterError, Gate, Identity
+
+V = TypeVar("V")
+R = TypeVar("R")
+
+CONFLICT_TRIES = 4
+"""A kubelet writes its node's status every few seconds; to meet it four times in a row is not chance."""
+
+Change: TypeAlias = Callable[[int], dict[str, object]]
+"""Returns a merge patch that is refused unless the node is still at a version."""
+
+NodeStep: TypeAlias = Cordon | Uncordon | Unmark
+PINNING_NAMESPACE = "/api/v1/namespaces/kube-system"
+SYSTEM_JITTER: Jitter = random.SystemRandom().uniform
+
+
+class Reads(Protocol):
+    """What the adapter needs of a reflector, whatever it mirrors."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether there is nothing to wait for at a start."""
+
+    def unreadable(self) -> str | None:
+        """Return why the kind cannot be read now."""
+
+    async def run(self) -> None:
+        """Read until cancelled."""
+
+
+class KubernetesCluster:
+    """A cluster behind its API server.
+
+    Args:
+        config: From `connect.load`.
+        clock: Our own clocks.
+        transport: What carries requests instead of the network; tests alone give one.
+        jitter: Where randomness comes from.
+
+    Raises:
+        ClusterError: The configuration's certificates or credentials cannot be used.
+    """
+
+    def __init__(
+        self,
+        config: SingleConfig,
+        clock: Clock,
+        *,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        jitter: Jitter = SYSTEM_JITTER,
+    ) -> None:
+        self._clock = ServerClock(clock)
+        self._api = Api(config, self._clock, transport)
+        self._changed: asyncio.Event | None = None
+        self._index = index = ClusterIndex()
+        self._nodes: Mirror[Node] = Mirror(index.put_node, lambda node: index.drop_node(node.name), self._tell)
+        self._pods: Mirror[Pod] = Mirror(index.put_pod, lambda pod: index.drop_pod(pod.ref.uid), self._tell)
+        budgets: Mirror[Budget] = Mirror(index.put_budget, lambda budget: index.drop_budget(budget.uid), self._tell)
+        self._pods_reflector = self._reflector(PODS, self._pods, jitter)
+        self._reflectors: tuple[Reads, ...] = (
+            self._reflector(NODES, self._nodes, jitter),
+            self._pods_reflector,
+            self._reflector(BUDGETS, budgets, jitter),
+            *(self._reflector(watched, self._owners(), jitter) for watched in OWNERS),
+        )
+
+    # --- seeing -------------------------------------------------------------------------------------------------------
+
+    async def identity(self) -> Identity:
+        """Return who the cluster is. Raises ClusterError while it cannot be reached."""
+        version = await self._ask("GET", "/version", _Version)
+        namespace = await self._ask("GET", PINNING_NAMESPACE, _Pin)
+        return Identity(namespace.metadata.uid, version.git_version)
+
+    async def grants(self) -> Mapping[str, bool]:
+        """Return which operations the cluster's access rules grant us. Raises ClusterError where it will not say."""
+        questions = list(dict.fromkeys(each for needed in access.NEEDED.values() for each in needed))
+        allowed = dict(zip(questions, await asyncio.gather(*map(self._is_allowed, questions)), strict=True))
+        return {name: all(allowed[each] for each in needed) for name, needed in access.NEEDED.items()}
+
+    async def run(self, changed: asyncio.Event) -> None:
+        """Keep the snapshot fresh until cancelled, setting `changed` on every change; survives every trouble."""
+        self._changed = changed
+        async with asyncio.TaskGroup() as group:
+            for reflector in self._reflectors:
+                group.create_task(reflector.run())
+
+    def snapshot(self) -> Snapshot | None:
+        """Return the cluster as known now, or None before every kind was read once, or refused."""
+        if not all(each.is_settled for each in self._reflectors):
+            return None
+        troubles = (each.unreadable() for each in self._reflectors)
+        return self._index.snapshot(tuple(each for each in troubles if each is not None))
+
+    def now(self) -> datetime:
+        """Return the API server's time."""
+        return self._clock.now()
+
+    async def close(self) -> None:
+        """Close all connections, once `run` has ended."""
+        await self._api.close()
+
+    # --- acting -------------------------------------------------------------------------------------------------------
+
+    async def perform(self, step: Step, gate: Gate) -> Answer:
+        """Take one step within EVICTION_TIMEOUT_S, asking the gate at the last moment."""
+        deadline_s = self._clock.monotonic_s() + EVICTION_TIMEOUT_S
+        try:
+            match step:
+                case Cordon():
+                    return await self._patch(step, _change(write_mark(step.mark), unschedulable=True), gate, deadline_s)
+                case Uncordon():
+                    return await self._patch(step, _change(None, unschedulable=None), gate, deadline_s)
+                case Unmark():
+                    return await self._unmark(step, gate, deadline_s)
+                case Evict():
+                    return await self._evict(step, gate, deadline_s)
+                case _:
+                    assert_never(step)
+        except WithheldError as error:
+            return Withheld(str(error))
+        except NotSentError as error:
+            return Busy(f"not sent: {error}")
+        except NoReplyError as error:
+            return Unknown(str(error))
+        except (msgspec.DecodeError, ValueError) as error:
+            return Busy(f"not sent: the API server's word on {step} cannot be understood: {error}")
+
+    async def _patch(self, step: NodeStep, change: Change, gate: Gate, deadline_s: float) -> Answer:
+        """Merge a change into a node as last seen; where somebody was faster, look and try again."""
+        seen = self._nodes.get(step.uid)
+        for _ in range(CONFLICT_TRIES):
+            if seen is None:
+                reply = await self._api.call("GET", _node_path(step.node), timeout_s=self._left_s(deadline_s))
+                if not reply.is_success:
+                    return answers.of_write(reply)
+                seen = NODES.read(reply.body)
+                if seen.uid != step.uid:
+                    return Namesake()
+            reply = await self._api.call(
+                "PATCH",
+                _node_path(step.node),
+                params={"fieldManager": FIELD_MANAGER},
+                body=change(seen.version),
+                content_type=MERGE_PATCH,
+                gate=gate,
+                timeout_s=self._left_s(deadline_s),
+            )
+            if reply.is_success:
+                self._merge(reply.body)
+            if reply.code != HTTPStatus.CONFLICT:
+                return answers.of_write(reply)
+            seen = None
+        return Busy(f"node {step.node} was changed by others {CONFLICT_TRIES} times in a row")
+
+    def _merge(self, node: bytes) -> None:
+        # What cannot be understood now, the watch will bring, and say so.
+        with contextlib.suppress(msgspec.DecodeError, ValueError):
+            self._nodes.merge(NODES.read(node))
+
+    async def _unmark(self, step: Unmark, gate: Gate, deadline_s: float) -> Answer:
+        seen = self._nodes.get(step.uid)
+        if seen is not None and seen.value.unschedulable and seen.value.cordon_is_ours:
+            return Busy(f"node {step.node} was cordoned anew, and the annotation is that cordon's")
+        return await self._patch(step, _change(None), gate, deadline_s)
+
+    async def _evict(self, step: Evict, gate: Gate, deadline_s: float) -> Answer:
+        pod = step.pod
+        options: dict[str, object] = {"preconditions": {"uid": pod.uid}}
+        if step.grace_s is not None:
+            options["gracePeriodSeconds"] = step.grace_s
+        reply = await self._api.call(
+            "POST",
+            f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/eviction",
+            body={
+                "apiVersion": "policy/v1",
+                "kind": "Eviction",
+                "metadata": {"namespace": pod.namespace, "name": pod.name},
+                "deleteOptions": options,
+            },
+            gate=gate,
+            timeout_s=self._left_s(deadline_s),
+        )
+        answer = answers.of_eviction(reply)
+        match answer:
+            case Accepted() | Gone() | Namesake() | Unknown():
+                return answer
+            case _:
+                return self._departed(pod) or answer
+
+    def _departed(self, pod: PodRef) -> Gone | Namesake | None:
+        """Tell whether a pod that was not evicted is gone: the server asks its budget before it looks at the UID."""
+        if not self._pods_reflector.is_complete or self._pods.get(pod.uid) is not None:
+            return None
+        namesakes = (each.ref for each in self._pods.values() if each.ref.name == pod.name)
+        return Namesake() if any(each.namespace == pod.namespace for each in namesakes) else Gone()
+
+    def _left_s(self, deadline_s: float) -> float:
+        return max(0.0, deadline_s - self._clock.monotonic_s())
+
+    # --- the parts ----------------------------------------------------------------------------------------------------
+
+    def _reflector(self, watched: Watched[V], mirror: Mirror[V], jitter: Jitter) -> Reflector[V]:
+        return Reflector(watched, self._api, mirror, self._tell, jitter)
+
+    def _owners(self) -> Mirror[Owner]:
+        # One a kind: what a list of one kind does not name is gone, and the other kinds are not its business.
+        return Mirror(self._index.put_owner, lambda owner: self._index.drop_owner(owner.ref.uid), self._tell)
+
+    def _tell(self) -> None:
+        if self._changed is not None:
+            self._changed.set()
+
+    async def _is_allowed(self, question: access.Access) -> bool:
+        return (await self._ask("POST", access.PATH, access.Review, question.review())).status.allowed
+
+    async def _ask(self, method: str, path: str, expected: type[R], body: object = None) -> R:
+        try:
+            reply = await self._api.call(method, path, body=body)
+        except (NotSentError, NoReplyError) as error:
+            raise ClusterError(f"the API server cannot be reached: {method} {path}: {error}") from error
+        if not reply.is_success:
+            raise ClusterError(f"the API server does not let us in: {method} {path}: {reply.text()}")
+        try:
+            return msgspec.json.decode(reply.body, type=expected)
+        except msgspec.DecodeError as error:
+            raise ClusterError(f"no API server replies to {method} {path}: {error}") from error
+
+
+class _Pin(msgspec.Struct):
+    metadata: resources.ObjectMeta
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str
+
+
+KEEP = object()
+
+
+def _change(annotation: str | None, *, unschedulable: object = KEEP) -> Change:
+    """Return the change that sets our annotation (None removes it) and, unless kept, the cordon (None removes it)."""
+    spec = {} if unschedulable is KEEP else {"spec": {"unschedulable": unschedulable}}
+
+    def at(version: int) -> dict[str, object]:
+        metadata = {"resourceVersion": str(version), "annotations": {CORDON_ANNOTATION: annotation}}
+        return {"metadata": metadata, **spec}
+
+    return at
+
+
+def _node_path(name: NodeName) -> str:
+    return f"/api/v1/nodes/{name}"

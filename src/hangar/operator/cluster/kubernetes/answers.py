@@ -1,0 +1,118 @@
+"""What the API server's replies mean, by their causes and not by their codes alone."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from hangar.domain.decision import (
+    Accepted,
+    Answer,
+    BudgetFull,
+    Busy,
+    Denied,
+    Gone,
+    Namesake,
+    SeveralBudgets,
+    Unknown,
+)
+from hangar.operator.cluster.kubernetes.envelopes import Status
+
+NO_STATUS = Status()
+
+BUDGET_CAUSE = "DisruptionBudget"
+TERMINATING_CAUSE = "NamespaceTerminating"
+
+# Where the server gives no cause that a program could read, its sentence has to do. The contract suite holds
+# these against the real server.
+SEVERAL_BUDGETS_TEXT = "more than one PodDisruptionBudget"
+UID_TEXT = "UID in precondition"
+WEBHOOK_TEXT = "failed calling webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The server's reply to one request; `retry_after_s` is the header's, None without one."""
+
+    code: int
+    body: bytes = b""
+    retry_after_s: float | None = None
+
+    @property
+    def is_success(self) -> bool:
+        """Tell whether the server did what was asked."""
+        return 200 <= self.code < 300
+
+    def status(self) -> Status:
+        """Return the reason of a refusal; empty where something else than the API server has replied."""
+        try:
+            return msgspec.json.decode(self.body, type=Status)
+        except msgspec.DecodeError:
+            return NO_STATUS
+
+    def text(self) -> str:
+        """Return the reason of a refusal in one line."""
+        message = self.status().message or self.body.decode(errors="replace").strip() or "no reason given"
+        return f"{self.code}: {' '.join(message.split())[:TEXT_CHARS_MAX]}"
+
+
+TEXT_CHARS_MAX = 500
+"""A reason may be a whole page of a proxy's; its beginning is enough to know it by."""
+
+
+def of_eviction(reply: Reply) -> Answer:
+    """Return what a reply to an eviction means.
+
+    What it cannot tell is whether the pod still lives: with a spent budget, an eviction of a pod that is gone
+    answers 429 and not 409. So whoever gets BudgetFull or Busy looks for the UID himself.
+    """
+    if reply.is_success:
+        return Accepted()
+    status = reply.status()
+    match reply.code:
+        case 429 if _has_cause(status, BUDGET_CAUSE):
+            return BudgetFull(_with_causes(status), _pause_s(reply, status))
+        case 403 if status.details.kind == "poddisruptionbudget":
+            return Busy(reply.text())  # its controller lags behind; it is not we who are forbidden something
+        case 409 if UID_TEXT in status.message:
+            return Namesake()
+        case 500 if SEVERAL_BUDGETS_TEXT in reply.text():
+            return SeveralBudgets(reply.text())
+        case _:
+            return _of_any(reply, status)
+
+
+def of_write(reply: Reply) -> Answer:
+    """Return what a reply to a change of an object means."""
+    return Accepted() if reply.is_success else _of_any(reply, reply.status())
+
+
+def _of_any(reply: Reply, status: Status) -> Answer:
+    match reply.code:
+        case 404 if status.details.kind in ("pods", "nodes", "namespaces"):
+            return Gone()
+        case 403 if _has_cause(status, TERMINATING_CAUSE):
+            return Busy(reply.text())
+        case 401 | 404 | 409 | 429:
+            # 401 comes while credentials change hands, a strange 404 from whatever stands before the server.
+            return Busy(reply.text(), _pause_s(reply, status))
+        case 500 if WEBHOOK_TEXT in status.message:
+            return Busy(reply.text(), _pause_s(reply, status))  # webhooks are asked before anything is done
+        case 503 if status.reason:
+            return Busy(reply.text(), _pause_s(reply, status))
+        case 400 | 403 | 405 | 413 | 415 | 422:
+            return Denied(reply.text())
+        case _:
+            return Unknown(reply.text())
+
+
+def _has_cause(status: Status, reason: str) -> bool:
+    return any(each.reason == reason for each in status.details.causes)
+
+
+def _with_causes(status: Status) -> str:
+    causes = [each.message for each in status.details.causes if each.message]
+    return " ".join([status.message, *(each for each in causes if each not in status.message)])
+
+
+def _pause_s(reply: Reply, status: Status) -> float | None:
+    return reply.retry_after_s or float(status.details.retry_after_seconds) or None

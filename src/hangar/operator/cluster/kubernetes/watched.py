@@ -1,0 +1,56 @@
+"""The kinds of objects that we mirror: where they are, what of them is read, and what they become."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import msgspec
+
+from hangar.domain.snapshot import Budget, Node, Owner, Pod
+from hangar.operator.cluster.kubernetes import resources, translate, translate_pod
+from hangar.operator.cluster.kubernetes.mirror import Entry
+from hangar.operator.cluster.kubernetes.resources import Object
+
+T = TypeVar("T", bound=Object)
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Watched(Generic[V]):
+    """One kind. `plural` is its name in paths and to people, `read` decodes and translates one object.
+
+    `read` raises ValueError or msgspec.DecodeError for what it cannot understand.
+    """
+
+    group: str
+    version: str
+    plural: str
+    read: Callable[[bytes | msgspec.Raw], Entry[V]]
+
+    @property
+    def path(self) -> str:
+        """Where all objects of the kind are, in all namespaces."""
+        prefix = f"/apis/{self.group}" if self.group else "/api"
+        return f"{prefix}/{self.version}/{self.plural}"
+
+
+def _watched(group: str, plural: str, struct: type[T], translated: Callable[[T], V]) -> Watched[V]:
+    decoder = msgspec.json.Decoder(struct)
+
+    def read(raw: bytes | msgspec.Raw) -> Entry[V]:
+        seen = decoder.decode(raw)
+        return Entry(seen.metadata.uid, int(seen.metadata.resource_version), translated(seen))
+
+    return Watched(group, "v1", plural, read)
+
+
+NODES: Watched[Node] = _watched("", "nodes", resources.Node, translate.node)
+PODS: Watched[Pod] = _watched("", "pods", resources.Pod, translate_pod.pod)
+BUDGETS: Watched[Budget] = _watched("policy", "poddisruptionbudgets", resources.PodDisruptionBudget, translate.budget)
+OWNERS: tuple[Watched[Owner], ...] = (
+    _watched("apps", "deployments", resources.Replicas, translate.deployment),
+    _watched("apps", "replicasets", resources.Replicas, translate.replica_set),
+    _watched("apps", "statefulsets", resources.Replicas, translate.stateful_set),
+    _watched("apps", "daemonsets", resources.DaemonSet, translate.daemon_set),
+    _watched("batch", "jobs", resources.Job, translate.job),
+)

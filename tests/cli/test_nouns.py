@@ -1,0 +1,21 @@
+"""The nouns, and the verbs that the design promises for each."""
+
+import pytest
+
+from hangar.cli.nouns import NOUNS, verbs_of
+
+
+def test_each_noun_has_the_verbs_of_the_design() -> None:
+    assert {noun: list(verbs_of(noun)) for noun in NOUNS} == {
+        "operation": ["create", "ls", "get", "wait", "cancel", "events"],
+        "node": ["ls", "get"],
+        "device": ["ls"],
+        "cluster": ["ls", "get"],
+        "event": ["ls"],
+        "context": ["ls", "current", "use", "set", "rm"],
+    }
+
+
+def test_what_is_no_noun_has_no_verbs() -> None:
+    with pytest.raises(KeyError):
+        verbs_of("nonsense")

@@ -1,0 +1,110 @@
+"""How progress reads: in place on a terminal, a line a change elsewhere."""
+
+import io
+import os
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from hangar.cli.failures import Detached
+from hangar.cli.progress import TERMINAL_PHASES, Screen, doing, outcome
+from hangar.domain.operation import TERMINAL
+from hangar.wire import shown
+from tests.cli.samples import an_operation, ended, running
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+
+@pytest.fixture
+def width_40(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "get_terminal_size", lambda _fd: os.terminal_size((40, 20)))
+
+
+def test_the_terminal_phases_are_the_domains() -> None:
+    assert {phase.value for phase in TERMINAL} == TERMINAL_PHASES
+
+
+def test_the_outcome_is_one_line() -> None:
+    assert outcome(ended(9)) == "node.drain iad-1-n02 succeeded: evicted_replicas=3 (42s)"
+    assert outcome(ended(9, "failed", "no capacity:\n3 GPUs")) == (
+        "node.drain iad-1-n02 failed: no capacity:\\n3 GPUs (42s)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (an_operation(), ""),
+        (running(2, 1, "1 terminating"), "1/3 replicas, 1 terminating"),
+        (running(2, 0, "evicting", "pdb a: needs 2 has 2", "b"), "0/3 replicas, evicting; pdb a: needs 2 has 2; b"),
+        (an_operation(status_reason=asdict(shown.StatusReason(code="x", message="no operator"))), "no operator"),
+        (
+            an_operation(cancel=asdict(shown.Cancel(requested_by="ann", requested_at="x"))),
+            "cancel asked for by ann",
+        ),
+    ],
+)
+def test_what_it_does_and_waits_for_is_said(record: dict[str, Any], said: str) -> None:
+    assert doing(record) == said
+
+
+def test_elsewhere_each_change_has_one_line() -> None:
+    stream = io.StringIO()
+    screen = Screen(stream)
+    for record in (an_operation(), an_operation(), running(2), running(3), running(4, 1)):
+        screen.show(record)
+        screen.tick()
+    screen.clear()
+    assert stream.getvalue().splitlines() == [
+        "node.drain iad-1-n02 pending",
+        "node.drain iad-1-n02 running: 0/3 replicas, evicting",
+        "node.drain iad-1-n02 running: 1/3 replicas, evicting",
+    ]
+
+
+@pytest.mark.usefixtures("width_40")
+def test_on_a_terminal_one_line_is_rewritten_and_never_wraps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream, times = Terminal(), iter([0.0, 3.0, 4.0])
+    screen = Screen(stream, clock=lambda: next(times))
+    screen.show(running(2, 1, "evicting", "a", "b"))
+    screen.tick()
+    screen.clear()
+    drawn = stream.getvalue().split("\r\x1b[2K")
+    assert drawn[1:3] == ["node.drain iad-1-n02 running 3s: 1/3 r…", "node.drain iad-1-n02 running 4s: 1/3 r…"]
+    assert all(len(line) < 40 for line in drawn)
+    assert drawn[-1] == ""
+    assert "\n" not in stream.getvalue()
+
+
+@pytest.mark.usefixtures("width_40")
+def test_the_phase_is_coloured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    Screen(stream, clock=lambda: 0.0).show(running(2))
+    assert "node.drain iad-1-n02 \x1b[36mrunning\x1b[0m 0s: 0/3 r…" in stream.getvalue()
+
+
+def test_quiet_shows_nothing() -> None:
+    screen = Screen(None)
+    screen.show(an_operation())
+    screen.note("x")
+    screen.clear()
+
+
+def test_nobody_reading_means_detaching() -> None:
+    class Gone(io.StringIO):
+        def flush(self) -> None:
+            raise BrokenPipeError
+
+    with pytest.raises(Detached):
+        Screen(Gone()).show(an_operation())
