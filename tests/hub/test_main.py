@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from hangar.hub.__main__ import main
-from hangar.hub.settings import HubSettings, SettingsError, database_path, listen_address
 from hangar.hub.store.lockfile import locked
 from hangar.hub.store.store import Store
 from hangar.hub.usecases.fleet import list_clusters
@@ -99,11 +98,6 @@ def test_times_that_would_hand_a_cluster_over_too_early_are_refused(
     assert "lease_s must be shorter than hand_over_after_s" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("hand_over_after_s", "is_safe"), [(20.0, True), (17.9, False)])
-def test_a_margin_that_is_too_small_for_a_last_call_is_known(hand_over_after_s: float, is_safe: bool) -> None:
-    assert HubSettings(hand_over_after_s=hand_over_after_s).is_hand_over_safe is is_safe
-
-
 def test_a_second_hub_on_one_database_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,30 +106,6 @@ def test_a_second_hub_on_one_database_is_refused(
     with locked(path):
         assert main(["serve", "--db", str(path)]) == 1
     assert "in use by process" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("given", "path"),
-    [
-        ("hub.db", "hub.db"),
-        ("/data/hub.db", "/data/hub.db"),
-        ("sqlite:///hub.db", "hub.db"),
-        ("sqlite:////data/hub.db", "/data/hub.db"),
-    ],
-)
-def test_a_database_is_a_path_or_a_url(given: str, path: str) -> None:
-    assert database_path(given) == Path(path)
-
-
-@pytest.mark.parametrize("given", ["postgresql://hub/hub", "sqlite://hub.db", "sqlite://"])
-def test_another_database_is_refused(given: str) -> None:
-    with pytest.raises(SettingsError):
-        database_path(given)
-
-
-def test_an_address_may_be_of_either_family() -> None:
-    assert listen_address("127.0.0.1:0") == ("127.0.0.1", 0)
-    assert listen_address("[::1]:8443") == ("::1", 8443)
 
 
 def test_the_whole_process_serves_and_stops_when_it_is_told(tmp_path: Path) -> None:
