@@ -33,7 +33,7 @@ from tests.simulation.faulty import FaultyCluster, LiveWorld, Trouble
 from tests.simulation.fleet import a_budget, an_app
 from tests.simulation.net import SimulatedChannel, SimulatedHub, Weather
 from tests.simulation.solo import BOTH
-from tests.virtual_loop import NOON, START_S, LoopClock
+from tests.virtual_loop import NOON, START_S, LoopClock, pass_time
 
 TROUBLE_S = 90.0
 """Things go wrong for this long; after it everything must come to an end."""
@@ -113,7 +113,7 @@ class Run:
     async def _until(self, seconds: float, tasks: list[asyncio.Task[Any]], *, stop_when_over: bool = False) -> None:
         end = asyncio.get_running_loop().time() + seconds
         while asyncio.get_running_loop().time() < end:
-            await asyncio.sleep(1.0)
+            await pass_time(1.0)
             self._look()
             running = [*tasks, *(process.task for site in self.sites for process in site.processes)]
             for task in running:
@@ -225,7 +225,7 @@ class Run:
         )
         troubles += (self._scale, self._second, self._partition)
         for _ in range(self.dice.randint(12, 24)):
-            await asyncio.sleep(self.dice.uniform(0.0, 5.0))
+            await pass_time(self.dice.uniform(0.0, 5.0))
             acts = (self._ask,) if self.dice.random() < 0.6 else troubles
             act = self.dice.choice(acts)
             with suppress(HubError):
