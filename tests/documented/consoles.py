@@ -26,10 +26,14 @@ NEVER_THE_SAME = (
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "an instant"),
     (re.compile(r"\b\d+ ?s\b"), "some s"),
     (re.compile(r"(?<=: )\d+(?=\n|$)"), "a number"),
-    (re.compile(r"(?<=-)0\d{4}\b"), "a pod's number"),
+    (re.compile(r"(?<=-)0\d{4}\b|(?<=uid-pod-)\d+"), "a pod's number"),
+    (re.compile(r"(?<=successor_node=)\S+"), "a node"),
     (re.compile(r" +"), " "),
 )
-"""What differs from run to run: ids, instants, durations, numbers in fields, the columns' widths that come of them."""
+"""What differs from run to run: ids, instants, durations, numbers, where a pod went, and the columns' widths."""
+
+UNTIL_SETTLED = "sleep 5"
+"""People look at a fleet that is older than a second: pods that were made in one second are told apart by nobody."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def run(lines: Sequence[str], options: Sequence[str] = ()) -> list[str]:
 
 def written_anew(text: str) -> str:
     """Return a page with what its commands print today."""
-    outputs = iter(run([command.line for command in commands_of(text)]))
+    outputs = iter(run([UNTIL_SETTLED, *(command.line for command in commands_of(text))])[1:])
 
     def replaced(found: re.Match[str]) -> str:
         if found["language"] != "console":
