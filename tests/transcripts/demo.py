@@ -1,15 +1,19 @@
 """A demo fleet in a process of its own, and the second shell in which people type."""
 
+import http.client
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+from hangar import rendezvous
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,6 +40,15 @@ class Ran:
     def lines(self) -> list[str]:
         """Return the lines of stdout."""
         return self.out.splitlines()
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What the hub answered to a request that no command line would send."""
+
+    status: int
+    media_type: str
+    document: Any
 
 
 class Shell:
@@ -71,6 +84,20 @@ class Shell:
         ran = self.run(text)
         assert ran.code == 0, f"{text}\n{ran.out}{ran.err}"
         return ran
+
+    def post(self, path: str, body: bytes, media_type: str) -> Answered:
+        """Send a body to the running demo's hub, as its admin."""
+        demo = rendezvous.find(self.environment)
+        assert demo is not None
+        headers = {
+            "Authorization": f"Bearer {Path(demo.token_file).read_text(encoding='utf-8').strip()}",
+            "Content-Type": media_type,
+        }
+        address = urlsplit(demo.server).netloc
+        with closing(http.client.HTTPConnection(address, timeout=COMMAND_TIMEOUT_S)) as connection:
+            connection.request("POST", path, body, headers)
+            answer = connection.getresponse()
+            return Answered(answer.status, answer.getheader("Content-Type", ""), json.loads(answer.read()))
 
 
 @contextmanager
