@@ -1,12 +1,12 @@
 """What is wrong with a request, all of it at once, in our own words and with the path of each field."""
 
 import re
-from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from hangar.domain.limits import NAME_CHARS_MAX, TARGET_CHARS_MAX
+from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError
 
 SPACE = 0x20
@@ -59,7 +59,7 @@ def _path(root: str, error: ErrorDetails) -> str:
 
 def sentence(error: ErrorDetails, allowed: tuple[str, ...]) -> str:
     """Return what is wrong with a field; `allowed` names the fields there are."""
-    context: dict[str, Any] = error.get("ctx", {})
+    context: JsonObject = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":
             return f"is no field here: there are {', '.join(allowed) or 'none'}"
