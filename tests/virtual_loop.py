@@ -1,6 +1,7 @@
 """An event loop whose clock leaps to the next timer whenever nothing else is left to do: hours pass in no time."""
 
 import asyncio
+import math
 import selectors
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
@@ -26,7 +27,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._now_s
 
     def leap(self, seconds: float) -> None:
-        self._now_s += seconds
+        # Onto a whole microsecond, always: a wait too short to move the clock would be asked for again and again.
+        self._now_s = math.ceil((self._now_s + seconds) * 1e6) / 1e6
 
 
 class _LeapingSelector(selectors.BaseSelector):

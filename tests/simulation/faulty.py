@@ -4,15 +4,16 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from hangar.clock import from_us
 from hangar.domain.decision import Answer, Busy, Evict, Step, Unknown, Withheld
 from hangar.domain.limits import EVICTION_TIMEOUT_S
 from hangar.domain.snapshot import Node, Snapshot
 from hangar.operator.cluster.port import Gate, Identity
 from hangar.operator.cluster.simulated import api
 from hangar.operator.cluster.simulated.world import World
-from tests.simulation.solo import NOON
+from tests.virtual_loop import LoopClock
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ class LiveWorld:
 
     def now(self) -> datetime:
         """Return the time."""
-        return NOON + timedelta(seconds=asyncio.get_running_loop().time())
+        return from_us(LoopClock().now_us())
 
     def touch(self) -> World:
         """Return the world at the present."""

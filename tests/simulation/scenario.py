@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from hangar.clock import Clock
 from hangar.domain.decision import Step
-from hangar.domain.ids import NodeName, OperationId
+from hangar.domain.ids import OperationId
 from hangar.domain.view import ClusterSettings
 from hangar.hub.store.tx import Committed
 from hangar.hub.usecases.cancel import cancel
@@ -32,8 +31,9 @@ from tests.simulation.checkers import (
 )
 from tests.simulation.faulty import FaultyCluster, LiveWorld, Trouble
 from tests.simulation.fleet import a_budget, an_app
-from tests.simulation.net import NOON_US, SimulatedChannel, SimulatedHub, Weather
-from tests.simulation.solo import BOTH, NOON
+from tests.simulation.net import SimulatedChannel, SimulatedHub, Weather
+from tests.simulation.solo import BOTH
+from tests.virtual_loop import NOON, START_S, LoopClock
 
 TROUBLE_S = 90.0
 """Things go wrong for this long; after it everything must come to an end."""
@@ -43,18 +43,6 @@ CALM_S = 900.0
 
 
 TROUBLES = ("conflict", "throttled", "lost_before", "lost_after", "lands_late")
-
-
-class LoopClock(Clock):
-    """The event loop's virtual time."""
-
-    def now_us(self) -> int:
-        """Return the wall time."""
-        return NOON_US + round(asyncio.get_running_loop().time() * 1_000_000)
-
-    def monotonic_s(self) -> float:
-        """Return seconds since the loop began."""
-        return asyncio.get_running_loop().time()
 
 
 @dataclass
@@ -178,7 +166,7 @@ class Run:
         trouble = Trouble(read_lag_max_s=dice.choice((0.0, 0.05, 0.3)), delay_max_s=dice.choice((0.02, 0.02, 0.8)))
         history = History(live)
         disruption = Disruption(history, self.hub.store, name)
-        foreign = ForeignCordons(live)
+        foreign = ForeignCordons(self.hub.store, name)
         success = Success(history, name)
         live.watchers.append(history.remember)
         site = Site(name, live, Weather(delay_max_s=dice.choice((0.01, 0.3))), trouble, disruption, foreign, success)
@@ -226,7 +214,7 @@ class Run:
                 act(self.dice.choice(self.sites))
 
     def _tell(self, text: str) -> None:
-        self.story.append(f"{asyncio.get_running_loop().time():8.3f} {text}")
+        self.story.append(f"{asyncio.get_running_loop().time() - START_S:8.3f} {text}")
 
     def _ask(self, site: Site) -> None:
         kind = self.dice.choice(("node.drain",) * 5 + ("node.cordon", "node.uncordon"))
@@ -238,8 +226,6 @@ class Run:
         key = f"key-{len(self.story)}"
         done = self.hub.do(lambda tx: submit(tx, self.hub.admin, request, key, self.hub.rules, self.hub.now_us()))
         self.one_end.acknowledged.add(OperationId(done.operation.id))
-        if kind == "node.uncordon":
-            site.foreign.explicit.add(NodeName(node))
         self._tell(f"{site.name}: {kind} {node} {params} is {done.operation.id}")
 
     def _cancel(self, site: Site) -> None:
@@ -255,7 +241,6 @@ class Run:
         self._tell(f"{site.name}: {'cordon' if is_on else 'uncordon'} of {node} by hand")
         was_on = site.live.touch().snapshot().nodes[node].unschedulable
         site.live.world.cordon_by_hand(node, on=is_on)
-        site.foreign.explicit.discard(node)
         if is_on and not was_on:
             site.foreign.by_hand.add(node)
         elif not is_on:

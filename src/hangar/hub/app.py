@@ -46,14 +46,14 @@ def create_app(store: Store, clock: Clock, settings: HubSettings) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.hub = hub
-    for module in (operations, fleet, tokens, operator, system):
+    for module in (operator, operations, fleet, tokens, system):  # the most asked first: they are tried in this order
         # As they are: including a router would build each of its routes a second time.
         app.router.routes.extend(module.router.routes)
     system.mount_docs(app)
     add_problem_handlers(app)
     install_openapi(app, hub.catalogue)
     # Around everything, also around what answers for faults: each answer has its id, and each fault's line, too.
-    app.middleware_stack = RequestId(app.build_middleware_stack())
+    app.middleware_stack = RequestId(app.build_middleware_stack(), clock)
     return app
 
 

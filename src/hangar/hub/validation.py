@@ -1,10 +1,9 @@
 """What is wrong with a request, all of it at once, in our own words and with the path of each field."""
 
-from typing import Any
-
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError
 
 SPACE = 0x20
@@ -37,7 +36,7 @@ def _path(root: str, error: ErrorDetails) -> str:
 
 def sentence(error: ErrorDetails, allowed: tuple[str, ...]) -> str:
     """Return what is wrong with a field; `allowed` names the fields there are."""
-    context: dict[str, Any] = error.get("ctx", {})
+    context: JsonObject = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":
             return f"there is no such field here; there are: {', '.join(allowed) or 'none'}"

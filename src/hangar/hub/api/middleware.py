@@ -1,11 +1,12 @@
 """Around every request: its id, on the answer and on each log line, and one line about how it went."""
 
 import re
-import time
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
+
+from hangar.clock import Clock
 
 log = structlog.get_logger("hangar.hub.requests")
 
@@ -17,8 +18,9 @@ ACCEPTED = re.compile(rb"[\x21-\x7e]{1,128}")
 class RequestId:
     """ASGI middleware that names each request and logs how it ended."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, clock: Clock) -> None:
         self._app = app
+        self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -35,12 +37,12 @@ class RequestId:
                 message["headers"] = [*message["headers"], (HEADER, request_id)]
             await send(message)
 
-        began_s = time.perf_counter()
+        began_s = self._clock.monotonic_s()
         with structlog.contextvars.bound_contextvars(request_id=request_id.decode()):
             try:
                 await self._app(scope, receive, send_with_id)
             finally:
-                took_ms = round((time.perf_counter() - began_s) * 1000, 1)
+                took_ms = round((self._clock.monotonic_s() - began_s) * 1000, 1)
                 # Reads and the operators' calls are many; what changes something or fails is what one looks for.
                 is_routine = 0 < status < 400 and (
                     scope["method"] == "GET" or scope["path"].startswith("/v1/operator/")

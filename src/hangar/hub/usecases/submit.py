@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from sqlalchemy import select
@@ -28,9 +27,8 @@ from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.usecases.naming import resolve_node
 from hangar.hub.usecases.rules import SECOND_US, Rules, us
 from hangar.wire import shown
+from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError, Problem, ProblemCode
-
-JsonObject = dict[str, Any]
 
 _NEWEST = select(operations.c.id, operations.c.created_us).order_by(operations.c.id.desc()).limit(1)
 
