@@ -9,7 +9,7 @@ from testbed.audit import Entry
 from testbed.bed import Bed
 from testbed.hub import HubClient
 from testbed.kube import Kube, until
-from testbed.manifests import Template
+from testbed.manifests import GPU, Template
 
 Document = dict[str, Any]
 
@@ -20,6 +20,9 @@ MERGE_PATCH = "application/merge-patch+json"
 
 QUICK = Template(ready_after="1s", terminate_after="1s")
 """Pods that take a moment to start and to end."""
+
+GPU_EACH = Template(requests={"cpu": "1", "memory": "1Gi", GPU: "1"})
+"""Pods of which a node carries as many as it has GPUs."""
 
 
 class Ground:
@@ -70,12 +73,22 @@ class Ground:
     def guard(self, app: str, **bounds: int | str) -> None:
         """Add a budget over the pods of an app, and wait until its controller has counted them."""
         self.kube.create(manifests.budget(app, namespace=self.name, **bounds))  # type: ignore[arg-type]
+        until(f"the budget of {app} has counted its pods", lambda: self._budget_status(app) != {})
+        self.wait_counted(app)
 
-        def has_counted() -> bool:
-            status = (self.kube.get("PodDisruptionBudget", app, self.name) or {}).get("status", {})
-            return bool(status.get("expectedPods")) and status["currentHealthy"] == status["expectedPods"]
+    def wait_counted(self, app: str) -> None:
+        """Wait until the budget over an app, if there is one, shows all of its pods healthy and none disrupted."""
 
-        until(f"the budget of {app} counts", has_counted)
+        def has_settled() -> bool:
+            status = self._budget_status(app)
+            return status.get("currentHealthy") == status.get("expectedPods") and not status.get("disruptedPods")
+
+        until(f"the budget of {app} has settled", has_settled)
+
+    def _budget_status(self, app: str) -> Document:
+        found = self.kube.get("PodDisruptionBudget", app, self.name) or {}
+        status: Document = found.get("status", {})
+        return status if status.get("expectedPods") else {}
 
     def set_unschedulable(self, node: str, *, on: bool, manager: str) -> None:
         """Cordon or uncordon a node as somebody else does."""
