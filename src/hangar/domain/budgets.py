@@ -18,11 +18,13 @@ def may_evict(pod: Pod, view: View) -> Blocker | None:
     if len(budgets) > 1:
         return blocker("several_budgets", str(pod.ref), budgets=" and ".join(str(each) for each in budgets))
     (budget,) = budgets
+    if not pod.ready and budget.always_allow_unready:
+        return None  # whatever the status says
     if budget.sync_failure is not None:
         return blocker("budget_unsynced", str(pod.ref), budget=str(budget), why=budget.sync_failure)
     if not budget.is_current:
         return blocker("budget_behind", str(pod.ref), budget=str(budget))
-    if not pod.ready and (budget.always_allow_unready or budget.healthy >= budget.desired_healthy > 0):
+    if not pod.ready and budget.healthy >= budget.desired_healthy > 0:
         return None
     if allowance(budget, view) > 0:
         return None
