@@ -35,10 +35,18 @@ def at(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def a_node(name: str = "n1", *, cordoned: bool = False, ready: bool = True, gpus: int = 8, **fields: Any) -> Node:
+def a_node(
+    name: str = "n1",
+    *,
+    uid: str | None = None,
+    cordoned: bool = False,
+    ready: bool = True,
+    gpus: int = 8,
+    **fields: Any,
+) -> Node:
     """Return a node with room for 110 pods; its UID is NAME-uid."""
     amounts = {"allocatable": {GPU: gpus, "cpu": 64_000, "memory": 1 << 38, "pods": 110}}
-    return Node(NodeName(name), NodeUid(f"{name}-uid"), ready, cordoned, **(amounts | fields))
+    return Node(NodeName(name), NodeUid(uid or f"{name}-uid"), ready, cordoned, **(amounts | fields))
 
 
 def a_mark(operation: OperationId = OP, *, prior: bool = False, reason: str | None = None) -> CordonMark:

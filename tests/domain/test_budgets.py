@@ -55,6 +55,13 @@ def test_a_status_that_knows_of_fewer_than_we_see_is_believed() -> None:
     assert said(*THREE, a_budget(healthy=3, needs=2, allowed=0, has_disrupted=True)) is not None
 
 
+def test_a_status_that_does_not_know_of_all_that_is_ready_is_spent_once_a_turn() -> None:
+    """More pods have become ready than the status says; each eviction of ours still takes one off it."""
+    view = a_view(*THREE, a_budget(healthy=2, needs=1, allowed=1))
+    assert may_evict(THREE[0], view) is None
+    assert may_evict(THREE[1], view.assuming((Evict(THREE[0].ref),))) is not None
+
+
 def test_what_terminates_or_has_finished_is_not_healthy() -> None:
     done = a_pod("c", phase=PodPhase.SUCCEEDED)
     budget = a_budget(healthy=3, needs=1)
