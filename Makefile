@@ -24,7 +24,7 @@ demo: $(READY) ## run a whole fleet: hub, operators, simulated clusters
 	@$(BIN)/hangar-demo
 
 test: $(READY) ## all tests that need no Kubernetes
-	@$(BIN)/python -m pytest tests --ignore=tests/kubernetes -n auto
+	@$(BIN)/python -m pytest tests --ignore=tests/kubernetes -n auto --dist loadgroup
 
 check: $(READY) ## style, types, layers
 	@$(BIN)/ruff check .

@@ -1,9 +1,9 @@
 """An event loop whose clock leaps to the next timer whenever nothing else is left to do: hours pass in no time."""
 
 import asyncio
+import math
 import selectors
 from collections.abc import Coroutine, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -26,7 +26,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._now_s
 
     def leap(self, seconds: float) -> None:
-        self._now_s += seconds
+        # Onto a whole microsecond, always: a wait too short to move the clock would be asked for again and again.
+        self._now_s = math.ceil((self._now_s + seconds) * 1e6) / 1e6
 
 
 class _LeapingSelector(selectors.BaseSelector):
@@ -68,9 +69,13 @@ class LoopClock:
 
 async def pass_time(seconds: float) -> None:
     """Let virtual time pass."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await asyncio.get_running_loop().create_future()
+    loop = asyncio.get_running_loop()
+    passed = loop.create_future()
+    timer = loop.call_later(seconds, passed.set_result, None)
+    try:
+        await passed
+    finally:
+        timer.cancel()
 
 
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:

@@ -141,8 +141,8 @@ def test_a_field_error_names_the_flag(hub: ScriptedHub, hgr: Hgr) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.splitlines() == [
         "error: two are wrong",
-        "  --deadline (params.deadline_s): must be at least 1",
-        "  reason: too long",
+        "  --deadline: must be at least 1",
+        "  --reason: too long",
     ]
 
 
@@ -160,7 +160,7 @@ def test_a_wrong_command_line_exits_2_and_sends_nothing(hub: ScriptedHub, hgr: H
     ran = hgr("operation", "create", *words)
     assert (ran.code, ran.out, hub.requests) == (2, "", [])
     assert ran.err.startswith("error: ")
-    assert "hint: hgr operation create --help" in ran.err
+    assert f"hint: hgr operation create {f'{words[0]} ' if words else ''}--help" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,16 @@ def test_an_outage_while_asking_exits_7_and_gives_the_key_to_go_on_with(hub: Scr
     ran = hgr(*DRAIN)
     assert (ran.code, ran.out, len(hub.requests)) == (7, "", 4)
     assert f"--idempotency-key {hub.requests[0].headers['idempotency-key']}" in ran.err
+
+
+def test_a_hub_that_was_never_reached_has_created_nothing(hgr: Hgr) -> None:
+    ran = hgr("--server", "http://127.0.0.1:1", *DRAIN)
+    assert (ran.code, ran.out) == (7, "")
+    assert ran.err.splitlines() == [
+        "error: cannot reach the hub at http://127.0.0.1:1 (from --server): connection refused (tried 4 times)",
+        "hint: see whether it is up: curl http://127.0.0.1:1/healthz",
+        "hint: nothing was created",
+    ]
 
 
 def test_a_token_that_ends_while_waiting_says_how_to_go_on(hub: ScriptedHub, hgr: Hgr) -> None:

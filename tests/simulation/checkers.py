@@ -170,15 +170,23 @@ def _room(uid: BudgetUid, snapshot: Snapshot) -> int:
 
 @dataclass
 class ForeignCordons:
-    """A cordon that somebody else put on is never taken off by itself."""
+    """A cordon that somebody else put on is never taken off, unless somebody asks for just that."""
 
-    live: LiveWorld
+    store: Store
+    cluster: str
     by_hand: set[NodeName] = field(default_factory=set)
-    explicit: set[NodeName] = field(default_factory=set)
 
     def before(self, step: Step) -> None:
-        """An uncordon must be an explicit one where the cordon is another's."""
-        if isinstance(step, Uncordon) and step.node in self.by_hand - self.explicit:
+        """An uncordon of another's cordon must be an operation of its own."""
+        if not isinstance(step, Uncordon) or step.node not in self.by_hand:
+            return
+        query = select(operations.c.id).where(
+            operations.c.cluster == self.cluster,
+            operations.c.target == step.node,
+            operations.c.type == "node.uncordon",
+            operations.c.phase == Phase.RUNNING.value,
+        )
+        if self.store.read(lambda connection: connection.execute(query).first()) is None:
             raise ViolationError(f"the cordon of {step.node} was somebody else's, and was undone")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from hangar.clock import to_us
 from hangar.domain.limits import LEASE_S
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.principals import Principal, Role
@@ -33,10 +34,9 @@ from hangar.wire.operator import (
     SyncRequest,
 )
 from hangar.wire.problems import Problem
-from tests.simulation.solo import NOON
+from tests.virtual_loop import NOON, LoopClock, pass_time
 
 T = TypeVar("T")
-NOON_US = int(NOON.timestamp()) * 1_000_000
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class SimulatedHub:
 
     def __init__(self, randbits: Callable[[int], int]) -> None:
         self.store = Store.in_memory()
-        self.rules = Rules(catalogue=Catalogue(KINDS), hub_started_us=NOON_US, randbits=randbits)
+        self.rules = Rules(catalogue=Catalogue(KINDS), hub_started_us=to_us(NOON), randbits=randbits)
         self.admin = Principal("admin", Role.ADMIN)
         self.is_up = True
         self._changed: dict[str, asyncio.Event] = {}
@@ -61,7 +61,7 @@ class SimulatedHub:
 
     def now_us(self) -> int:
         """Return the hub's wall time."""
-        return NOON_US + round(asyncio.get_running_loop().time() * 1_000_000)
+        return LoopClock().now_us()
 
     def add_cluster(self, name: str) -> None:
         """Make an operator's token, and with it the cluster."""
@@ -80,7 +80,7 @@ class SimulatedHub:
     async def sweeps(self) -> None:
         """Sweep once a second while up."""
         while True:
-            await asyncio.sleep(1)
+            await pass_time(1)
             if self.is_up:
                 self.store.write(lambda tx: sweep(tx, self.rules, self.now_us()))
 
@@ -153,16 +153,16 @@ class SimulatedChannel:
 
     async def _call(self, act: Callable[[Tx], T]) -> T:
         """Carry a request there and an answer back, if the weather lets them."""
-        await asyncio.sleep(self._delay_s())
+        await pass_time(self._delay_s())
         if self._is_lost():
-            await asyncio.sleep(CALL_TIMEOUT_S)
+            await pass_time(CALL_TIMEOUT_S)
             raise HubError("the request was lost")
         answer = self._hub.do(act)
         if self._dice.random() < self._weather.doubled:
             asyncio.get_running_loop().call_later(self._delay_s(), self._again, act)
-        await asyncio.sleep(self._delay_s())
+        await pass_time(self._delay_s())
         if self._is_lost() or not self._hub.is_up:
-            await asyncio.sleep(CALL_TIMEOUT_S)
+            await pass_time(CALL_TIMEOUT_S)
             raise HubError("the answer was lost")
         return answer
 

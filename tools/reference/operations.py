@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hangar.cli.durations import exact
-from hangar.cli.kind_flags import flag_of
+from hangar.cli.flags import flag_of
 from hangar.domain.blockers import SENTENCES
 from hangar.domain.decision import Step
 from hangar.domain.kind import Kind

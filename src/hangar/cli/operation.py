@@ -61,8 +61,21 @@ def _instant(text: str) -> str:
     try:
         ago_s = parse_s(text)
     except ValueError:
-        return text  # an instant; the hub says what is wrong with one that it cannot read
+        return _checked_instant(text)
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - ago_s))
+
+
+def _checked_instant(text: str) -> str:
+    from datetime import datetime
+
+    try:
+        is_instant = datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        is_instant = False
+    if not is_instant:
+        said = "is no instant with a time zone (2026-10-27T12:00:00Z) and no time that has gone by (90s, 2h, 1d)"
+        raise argparse.ArgumentTypeError(f"{text!r} {said}")
+    return text
 
 
 def _ls(args: argparse.Namespace) -> Exit:

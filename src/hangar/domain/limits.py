@@ -88,6 +88,12 @@ BODY_BYTES_MAX = 1_048_576
 OPERATOR_BODY_BYTES_MAX = 64 * 1_048_576
 """A report or inventory may have this many bytes: thousands of nodes in one complete inventory."""
 
+UNREAD_BYTES_MAX = 8 * 1_048_576
+"""What a refused caller is still sending is let in up to this many bytes: enough for honest mistakes."""
+
+UNREAD_WAIT_S = 2.0
+"""How long a refusal waits for the caller to finish sending."""
+
 WAITERS_MAX = 10_000
 """Long polls that may be parked at a time: about 20 KiB each, so 200 MB."""
 
@@ -111,6 +117,9 @@ SHUTDOWN_GRACE_S = 5.0
 
 NAME_CHARS_MAX = 253
 """A name of a node, cluster or token: as long as Kubernetes lets a name be."""
+
+TARGET_CHARS_MAX = 2 * NAME_CHARS_MAX + 1
+"""A cluster's name, a slash, a node's name."""
 
 REASON_CHARS_MAX = 1000
 """A reason is a sentence or two."""

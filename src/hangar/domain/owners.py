@@ -19,6 +19,14 @@ def ready_count(owner: OwnerUid, view: View) -> int:
     return sum(1 for pod in view.snapshot.pods_of(owner) if view.serving(pod))
 
 
+def baseline_of(owner: OwnerUid, view: View) -> int:
+    """Return how many pods of an owner were ready when a drain began: now, or when an open one that it shares it with.
+
+    A pod that an eviction may still end was ready before it; what comes in its place is waited for, too.
+    """
+    return max(sum(1 for pod in view.snapshot.pods_of(owner) if pod.serves), view.baseline(owner))
+
+
 def wanted(owner: OwnerUid, view: View) -> int:
     """Return how many ready pods an owner ought to have: what it wants, but no more than it had at the start.
 

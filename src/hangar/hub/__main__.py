@@ -24,6 +24,7 @@ from hangar.hub.store.migrate import WrongSchemaError
 from hangar.hub.store.store import Store
 from hangar.hub.store.writer import StoreUnavailableError
 from hangar.hub.usecases.tokens import TokenRequest, create_token
+from hangar.hub.validation import field_errors
 from hangar.telemetry.logs import configure_logs
 from hangar.wire.problems import Problem
 
@@ -42,7 +43,12 @@ def main(argv: list[str] | None = None) -> int:
         if args.command == "serve":
             return _serve(settings)
         return _create_token(settings, args)
-    except (ValidationError, SettingsError) as error:
+    except ValidationError as error:
+        for each in field_errors(error):
+            setting = f"HANGAR_{each.path.upper()} " if each.path else ""
+            print(f"hangar-server: {setting}{each.message}", file=sys.stderr)
+        return 2
+    except SettingsError as error:
         print(f"hangar-server: {error}", file=sys.stderr)
         return 2
     except (LockedError, WrongSchemaError, StoreUnavailableError, SQLAlchemyError, OSError) as error:
@@ -93,6 +99,12 @@ def _serve(settings: HubSettings) -> int:
             "--tls-key, or --insecure-plain-http where a proxy in front does TLS"
         )
     configure_logs(settings.log_format, settings.log_level)
+    if not settings.is_hand_over_safe:
+        log.warning(
+            "an eviction may land after its cluster was handed over: make hand_over_after_s longer",
+            hand_over_after_s=settings.hand_over_after_s,
+            stop_after_s=settings.stop_after_s,
+        )
     database = database_path(settings.db)
     with locked(database):
         store = Store.open(database)
@@ -121,6 +133,9 @@ def _tls(settings: HubSettings) -> Tls | None:
         return None
     if settings.tls_cert is None or settings.tls_key is None:
         raise SettingsError("--tls-cert and --tls-key belong together: give both")
+    for path in (settings.tls_cert, settings.tls_key):
+        if not path.is_file():
+            raise SettingsError(f"there is no file {path}")
     return Tls(settings.tls_cert, settings.tls_key)
 
 

@@ -12,7 +12,7 @@ from hangar.clock import Clock
 from hangar.hub.api import fleet, operations, operator, system, tokens
 from hangar.hub.api.answers import add_problem_handlers
 from hangar.hub.api.context import Hub
-from hangar.hub.api.middleware import RequestId
+from hangar.hub.api.middleware import HearOut, RequestId
 from hangar.hub.api.openapi import install_openapi
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.settings import HubSettings
@@ -46,14 +46,14 @@ def create_app(store: Store, clock: Clock, settings: HubSettings) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.hub = hub
-    for module in (operations, fleet, tokens, operator, system):
+    for module in (operator, operations, fleet, tokens, system):  # the most asked first: they are tried in this order
         # As they are: including a router would build each of its routes a second time.
         app.router.routes.extend(module.router.routes)
     system.mount_docs(app)
     add_problem_handlers(app)
     install_openapi(app, hub.catalogue)
     # Around everything, also around what answers for faults: each answer has its id, and each fault's line, too.
-    app.middleware_stack = RequestId(app.build_middleware_stack())
+    app.middleware_stack = RequestId(HearOut(app.build_middleware_stack()), clock)
     return app
 
 

@@ -7,9 +7,8 @@ from typing import Any, Protocol, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from hangar.hub.validation import field_errors
+from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError
-
-JsonObject = dict[str, Any]
 
 
 class KindFacts(Protocol):
@@ -68,7 +67,7 @@ class Catalogue:
 
 def _model(kind: KindFacts) -> type[BaseModel]:
     hints = get_type_hints(kind.params)
-    fields: dict[str, Any] = {}
+    fields: JsonObject = {}
     for each in dataclasses.fields(kind.params):
         limits = each.metadata
         info = Field(default=each.default, ge=limits.get("min"), le=limits.get("max"), description=limits.get("help"))

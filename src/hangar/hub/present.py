@@ -1,12 +1,10 @@
 """Records as users see them: the one place that turns the store's rows into `hangar.wire.shown`."""
 
-from typing import Any
-
 from hangar.clock import from_us
 from hangar.domain.operation import OPEN, Phase
 from hangar.hub.store.records import ClusterRecord, NodeRecord, OperationRecord
 from hangar.wire import shown
-from hangar.wire.operator import NodeDoc
+from hangar.wire.operator import JsonObject, NodeDoc
 
 
 def whole_seconds(us: int) -> str:
@@ -42,7 +40,7 @@ def operation(record: OperationRecord) -> shown.Operation:
     )
 
 
-def progress(document: dict[str, Any] | None) -> shown.Progress | None:
+def progress(document: JsonObject | None) -> shown.Progress | None:
     """Return an operation's progress as users see it."""
     if document is None:
         return None
@@ -145,7 +143,7 @@ def _optional(us: int | None) -> str | None:
     return None if us is None else milliseconds(us)
 
 
-def _result(document: dict[str, Any] | None) -> shown.Result | None:
+def _result(document: JsonObject | None) -> shown.Result | None:
     if document is None:
         return None
     return shown.Result(

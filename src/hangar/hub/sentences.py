@@ -1,12 +1,10 @@
 """What an event says, in a sentence: made where it is read, from the data that is stored."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from hangar.hub.store.tx import EventType
+from hangar.wire.operator import JsonObject
 
 
-def event_sentence(type_: EventType, name: str, actor: str | None, data: Mapping[str, Any]) -> str:
+def event_sentence(type_: EventType, name: str, actor: str | None, data: JsonObject) -> str:
     """Return the sentence of an event about the object `name`."""
     by = f" by {actor}" if actor else ""
     match type_:
@@ -52,15 +50,15 @@ def event_sentence(type_: EventType, name: str, actor: str | None, data: Mapping
             return f"the token {data['id']} of {name} was revoked{by}"
 
 
-def _because(data: Mapping[str, Any]) -> str:
+def _because(data: JsonObject) -> str:
     return f": {data['reason']}" if data.get("reason") else ""
 
 
-def _progress(progress: Mapping[str, Any]) -> str:
+def _progress(progress: JsonObject) -> str:
     return progress["message"] or f"{progress['done']} of {progress['total']} {progress['unit']}"
 
 
-def _offline(name: str, data: Mapping[str, Any]) -> str:
+def _offline(name: str, data: JsonObject) -> str:
     if data["released"]:
         return f"the operator of {name} signed off"
     return f"the operator of {name} fell silent; last heard at {data['last_seen_at']}"

@@ -1,12 +1,14 @@
 """What the hub can be told from outside: flags first, then the environment."""
 
+from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from hangar.domain.limits import (
+    EVICTION_TIMEOUT_S,
     HAND_OVER_AFTER_S,
     LEASE_S,
     PENDING_TIMEOUT_S,
@@ -42,6 +44,21 @@ class HubSettings(BaseSettings):
         default=PENDING_TIMEOUT_S, gt=0, description="how long an operation waits for a live operator"
     )
     sweep_interval_s: float = Field(default=SWEEP_INTERVAL_S, gt=0, description="how often time-outs are looked for")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        """Check that an operator has stopped by its own clock before the hub gives its cluster away."""
+        ordered = ("sync_wait_s", "stop_after_s", "lease_s", "hand_over_after_s")
+        for earlier, later in pairwise(ordered):
+            if getattr(self, earlier) >= getattr(self, later):
+                values = ", ".join(f"{name} {getattr(self, name):g}" for name in ordered)
+                raise ValueError(f"{earlier} must be shorter than {later}; they are {values}")
+        return self
+
+    @property
+    def is_hand_over_safe(self) -> bool:
+        """Tell whether a call that a silent operator sent last has ended before its cluster is handed over."""
+        return self.hand_over_after_s >= self.stop_after_s + EVICTION_TIMEOUT_S
 
 
 class SettingsError(Exception):

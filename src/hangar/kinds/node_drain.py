@@ -40,7 +40,7 @@ from hangar.domain.limits import (
 )
 from hangar.domain.moves import Tally, TrackedPod, tally
 from hangar.domain.operation import Phase
-from hangar.domain.owners import keeps_last_ready, ready_count
+from hangar.domain.owners import baseline_of, keeps_last_ready
 from hangar.domain.preflight import Obstacle, obstacles, refused
 from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled, verdict_at
 from hangar.domain.selection import Move, select
@@ -169,7 +169,7 @@ def remember(job: DrainJob, node: Node | None, view: View, now: datetime) -> Dra
         owner = view.snapshot.top_owner(pod)
         pods[pod.ref.uid] = TrackedPod(pod.ref, owner, pod.has_disk_empty_dir)
         if owner is not None and owner.uid not in baselines:
-            baselines[owner.uid] = max(ready_count(owner.uid, view), view.baseline(owner.uid))
+            baselines[owner.uid] = baseline_of(owner.uid, view)
     return replace(memory, pods=pods, baselines=baselines)
 
 

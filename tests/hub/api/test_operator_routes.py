@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from hangar.hub.principals import Role
+from hangar.hub.store.writer import StoreUnavailableError
 from hangar.wire.operator import ReportAnswer, SessionGrant, SyncAnswer, SyncRequest
 from tests.hub.api.client import Api, problem_of
 from tests.hub.world import VERSIONS, World, a_node
@@ -100,11 +101,46 @@ def test_a_parked_sync_is_woken_by_what_its_operator_has_to_hear(api: Api) -> No
 def test_a_sync_without_news_ends_in_time_and_renews_the_lease(api: Api) -> None:
     short = Api(sync_wait_s=0.01)
     seen = msgspec.json.decode(call(short, "sync", sync_request(short)).content, type=SyncAnswer).seen
-    short.world.pass_s(10)
-    answer = call(short, "sync", sync_request(short, seen, wait_s=60))
-    assert msgspec.json.decode(answer.content, type=SyncAnswer).seen == seen
-    short.world.pass_s(10)
+    for _ in range(4):
+        short.world.pass_s(10, sweeping=False)
+        answer = call(short, "sync", sync_request(short, seen, wait_s=60))
+        assert msgspec.json.decode(answer.content, type=SyncAnswer).seen == seen
+        asyncio.run(short.hub.sweep())
     assert short.world.events("cluster.offline") == []
+
+
+def test_a_renewal_counts_for_a_standby_before_it_is_written(api: Api) -> None:
+    api.world.pass_s(12)
+    assert call(api, "sync", sync_request(api)).status_code == 200
+    assert api.hub.leases.of("iad-1") is not None
+    api.world.pass_s(18, sweeping=False)
+    problem = problem_of(call(api, "session", SESSION), "standby", 409)
+    assert problem["free_in_s"] == 2
+    api.world.pass_s(2, sweeping=False)
+    assert call(api, "session", SESSION).status_code == 200
+
+
+def test_a_lease_that_has_run_out_is_renewed_in_a_transaction(api: Api) -> None:
+    api.world.pass_s(15)
+    assert call(api, "sync", sync_request(api)).status_code == 200
+    assert api.hub.leases.of("iad-1") is None
+    assert api.world.events("cluster")[-2:] == ["cluster.offline", "cluster.online"]
+
+
+def test_renewals_that_could_not_be_written_are_kept(api: Api) -> None:
+    assert call(api, "sync", sync_request(api)).status_code == 200
+    renewal = api.hub.leases.of("iad-1")
+
+    async def refused(_run: object) -> None:
+        raise StoreUnavailableError("the disk is full")
+
+    written = api.hub.store.write_async
+    api.hub.store.write_async = refused  # type: ignore[method-assign, assignment]
+    asyncio.run(api.hub.sweep())
+    assert api.hub.leases.of("iad-1") == renewal
+    api.hub.store.write_async = written  # type: ignore[method-assign]
+    asyncio.run(api.hub.sweep())
+    assert api.hub.leases.of("iad-1") is None
 
 
 def test_an_operators_report_may_be_larger_than_a_users_request(api: Api) -> None:

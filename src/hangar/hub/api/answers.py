@@ -1,7 +1,6 @@
 """Answers: documents encoded once, and problems as RFC 9457 has them."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 import structlog
@@ -28,7 +27,7 @@ def json_response(document: object, status: int = 200, headers: Mapping[str, str
 def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """Return a problem as problem+json."""
     all_headers = dict(headers or {})
-    document: dict[str, Any] = problem.document()
+    document = problem.document()
     if problem.retry_after_s is not None:
         document["retry_after_s"] = problem.retry_after_s
         all_headers["Retry-After"] = str(problem.retry_after_s)
@@ -62,7 +61,7 @@ async def _on_invalid_query(_request: Request, error: Exception) -> Response:
     errors = tuple(
         FieldError(".".join(str(part) for part in each["loc"]), sentence(each, ())) for each in error.errors()
     )
-    detail = "; ".join(f"{each.path} {each.message}" for each in errors)
+    detail = "; ".join(f"{each.path}: {each.message}" for each in errors)
     return problem_response(Problem(ProblemCode.INVALID_FILTER, detail, errors))
 
 

@@ -8,11 +8,13 @@ from hangar.domain.limits import READY_CACHED_S
 from hangar.hub.api.authentication import Authenticator
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.hubtime import HubTime
+from hangar.hub.leases import Leases
 from hangar.hub.settings import HubSettings
 from hangar.hub.store.store import Store
-from hangar.hub.store.tx import Committed, EventType
+from hangar.hub.store.tx import Committed, EventType, Tx
 from hangar.hub.store.writer import StoreUnavailableError
 from hangar.hub.tail import Tail
+from hangar.hub.usecases.renew import renew_leases
 from hangar.hub.usecases.rules import Rules
 from hangar.hub.usecases.sweep import sweep
 
@@ -30,6 +32,7 @@ class Hub:
         self.clock = clock
         self.time = HubTime(clock)
         self.tail = Tail()
+        self.leases = Leases()
         self.authenticator = Authenticator(store, clock)
         self.settings = settings
         self.catalogue = catalogue
@@ -73,9 +76,16 @@ class Hub:
         if (why := self.time.check()) is not None:
             log.warning("listening anew before any time-out", why=why)
         rules, now_us = self.rules(), self.time.now_us()
+        renewals = self.leases.take()
+
+        def run(tx: Tx) -> None:
+            renew_leases(tx, renewals)
+            sweep(tx, rules, now_us)
+
         try:
-            await self.store.write_async(lambda tx: sweep(tx, rules, now_us))
+            await self.store.write_async(run)
         except StoreUnavailableError as error:
+            self.leases.put_back(renewals)
             if not self._is_store_down:
                 log.warning("the store does not take writes", why=str(error))
             self._is_store_down = True

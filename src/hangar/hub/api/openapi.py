@@ -1,16 +1,14 @@
 """The OpenAPI document: what FastAPI collects, and what only we know: bodies by kind, problems, the token."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
 from hangar.hub.catalogue import Catalogue
+from hangar.wire.operator import JsonObject
 from hangar.wire.problems import PROBLEM_MEDIA_TYPE, ProblemCode
-
-JsonObject = dict[str, Any]
 
 REF = "#/components/schemas/"
 DESCRIPTION = (

@@ -54,7 +54,7 @@ def memory_engine(image: bytes | None = None) -> Engine:
 
 
 @cache
-def _memory_dialect() -> tuple[Dialect, dict[Any, Any]]:
+def _memory_dialect() -> tuple[Dialect, dict[object, object]]:
     engine = create_engine("sqlite://", poolclass=StaticPool)
     with engine.connect():
         pass  # the dialect learns about the database from its first connection
@@ -86,7 +86,7 @@ def reading_engine(url: str, connections_max: int) -> Engine:
     return engine
 
 
-def _connect_args() -> dict[str, Any]:
+def _connect_args() -> dict[str, object]:
     return {"check_same_thread": False, "timeout": STORE_BUSY_TIMEOUT_S}
 
 

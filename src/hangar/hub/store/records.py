@@ -1,16 +1,20 @@
 """Rows as values: what use cases read of operations, clusters and nodes."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from sqlalchemy import Connection, Row, Select, and_, bindparam, select
 
 from hangar.domain.operation import Phase
 from hangar.hub.store.tables import IS_OPEN, clusters, feed, nodes, operations, runs
-from hangar.wire.operator import NodeDoc
+from hangar.wire.operator import JsonObject, NodeDoc
 
-JsonObject = dict[str, Any]
+StoredRow: TypeAlias = Row[Any]
+"""A row as it comes: its columns are known by name only, which is why records are made of it at once."""
+
+Query: TypeAlias = Select[Any]
+"""A select whose rows are StoredRows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +91,7 @@ def node_hold(cluster: str, uid: str) -> str:
     return f"node:{cluster}:{uid}"
 
 
-SELECT_OPERATION: Select[Any] = (
+SELECT_OPERATION: Query = (
     select(
         operations,
         runs.c.epoch,
@@ -104,10 +108,10 @@ SELECT_OPERATION: Select[Any] = (
 )
 """What `operation_of` reads; use cases add their own conditions."""
 
-SELECT_CLUSTER: Select[Any] = select(clusters)
+SELECT_CLUSTER: Query = select(clusters)
 """What `cluster_of` reads."""
 
-SELECT_NODE: Select[Any] = select(
+SELECT_NODE: Query = select(
     nodes.c.cluster, nodes.c.doc, nodes.c.updated_us, nodes.c.rev, operations.c.id.label("operation")
 ).outerjoin(
     operations,
@@ -124,7 +128,7 @@ _FIND_NODES_IN = _FIND_NODES.where(nodes.c.cluster == bindparam("wanted_cluster"
 _FEED_REV = select(feed.c.rev)
 
 
-def operation_of(row: Row[Any]) -> OperationRecord:
+def operation_of(row: StoredRow) -> OperationRecord:
     """Return the record of a row of SELECT_OPERATION."""
     return OperationRecord(
         id=row.id,
@@ -156,12 +160,12 @@ def operation_of(row: Row[Any]) -> OperationRecord:
     )
 
 
-def cluster_of(row: Row[Any]) -> ClusterRecord:
+def cluster_of(row: StoredRow) -> ClusterRecord:
     """Return the record of a row of SELECT_CLUSTER."""
     return ClusterRecord(**row._mapping)
 
 
-def node_of(row: Row[Any]) -> NodeRecord:
+def node_of(row: StoredRow) -> NodeRecord:
     """Return the record of a row of SELECT_NODE."""
     return NodeRecord(
         cluster=row.cluster,

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from typing import Any
 
 from sqlalchemy import Connection, Table, Update, bindparam, insert, update
 
 from hangar.hub.store.tables import clusters, events, feed, nodes, operations, runs
+from hangar.wire.operator import JsonObject
 
 
 class EventType(StrEnum):
@@ -73,7 +73,7 @@ class Committed:
     """What a commit brought about: the keys of those to wake, and the rows of its events."""
 
     woken: set[str] = field(default_factory=set)
-    events: list[dict[str, Any]] = field(default_factory=list)
+    events: list[JsonObject] = field(default_factory=list)
 
 
 class Tx:
@@ -88,7 +88,7 @@ class Tx:
         self.connection = connection
         self.dialect = connection.dialect.name
         self.committed = Committed()
-        self._events: list[dict[str, Any]] = []
+        self._events: list[JsonObject] = []
         self._touched: dict[Table, dict[tuple[str, ...], None]] = {}
 
     def event(
@@ -99,7 +99,7 @@ class Tx:
         *,
         op_id: str | None = None,
         actor: str | None = None,
-        data: Mapping[str, Any] | None = None,
+        data: Mapping[str, object] | None = None,
     ) -> None:
         """Append to the feed; `data` holds what its sentence needs."""
         self._events.append(

@@ -4,7 +4,6 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -21,9 +20,9 @@ class StoreUnavailableError(Exception):
 class Job:
     """One transaction that waits to be run: what to do, and who waits for its outcome."""
 
-    def __init__(self, run: Callable[[Tx], Any]) -> None:
+    def __init__(self, run: Callable[[Tx], object]) -> None:
         self.run = run
-        self.future: Future[Any] = Future()
+        self.future: Future[object] = Future()
         self.result: object = None
         self.error: BaseException | None = None
         self.committed = Committed()

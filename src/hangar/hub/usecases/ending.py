@@ -1,7 +1,6 @@
 """How an operation ends: the one place that writes a terminal phase."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from sqlalchemy import bindparam, delete, update
 
@@ -29,8 +28,8 @@ def end_operation(
     *,
     code: str,
     message: str,
-    details: Mapping[str, Any] | None = None,
-    progress: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
+    progress: Mapping[str, object] | None = None,
     actor: str | None = None,
 ) -> None:
     """Move an operation to a terminal phase with its result; its run goes, its hold is free.

@@ -1,13 +1,12 @@
 """Reading events: the newest first, those after a revision, or those of one operation."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from hangar.hub.present import milliseconds
 from hangar.hub.sentences import event_sentence
-from hangar.hub.store.records import feed_rev
+from hangar.hub.store.records import StoredRow, feed_rev
 from hangar.hub.store.tables import events
 from hangar.hub.store.tx import EventType
 from hangar.hub.usecases.paging import PageRequest, check_choice, invalid_token, next_token, position, raise_filters
@@ -78,7 +77,7 @@ def _rev(text: str) -> int:
     return int(text)
 
 
-def _event(row: Row[Any]) -> shown.Event:
+def _event(row: StoredRow) -> shown.Event:
     return shown.Event(
         rev=row.rev,
         at=milliseconds(row.at_us),

@@ -5,7 +5,6 @@ import binascii
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -26,13 +25,13 @@ class _Position(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     key: list[str]
 
 
-def next_token(listing: str, filters: Mapping[str, Any], key: list[str]) -> str:
+def next_token(listing: str, filters: Mapping[str, object], key: list[str]) -> str:
     """Return the token of the page after `key`, good for this list with these filters only."""
     position = _Position(filters=_digest(listing, filters), key=key)
     return base64.urlsafe_b64encode(msgspec.json.encode(position)).decode().rstrip("=")
 
 
-def position(listing: str, filters: Mapping[str, Any], token: str | None, key_parts: int) -> list[str] | None:
+def position(listing: str, filters: Mapping[str, object], token: str | None, key_parts: int) -> list[str] | None:
     """Return the key that a token says to go on after, None for the first page. Raises INVALID_PAGE_TOKEN."""
     if token is None:
         return None
@@ -45,7 +44,7 @@ def position(listing: str, filters: Mapping[str, Any], token: str | None, key_pa
     return found.key
 
 
-def _digest(listing: str, filters: Mapping[str, Any]) -> str:
+def _digest(listing: str, filters: Mapping[str, object]) -> str:
     return hashlib.sha256(msgspec.json.encode([listing, dict(filters)], order="sorted")).hexdigest()[:16]
 
 
@@ -62,7 +61,7 @@ def _invalid(why: str) -> Problem:
 def check_choice(errors: list[FieldError], name: str, value: str | None, choices: tuple[str, ...]) -> None:
     """Note an error where a filter's value is none of its choices."""
     if value is not None and value not in choices:
-        errors.append(FieldError(f"query.{name}", f"{value!r} is no {name}; there are: {', '.join(choices)}"))
+        errors.append(FieldError(f"query.{name}", f"{value!r} is no {name}: there are {', '.join(choices)}"))
 
 
 def raise_filters(errors: list[FieldError]) -> None:

@@ -1,15 +1,14 @@
 """Reading operations: one by its id, or a page of many."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Select, literal, select
+from sqlalchemy import Column, ColumnElement, Connection, literal, select
 
 from hangar.domain.limits import PAGE_EXAMINED_MAX
 from hangar.domain.operation import OPEN, Phase
 from hangar.hub import present
 from hangar.hub.ids import first_operation_id
-from hangar.hub.store.records import SELECT_OPERATION, OperationRecord, feed_rev, find_operation, operation_of
+from hangar.hub.store.records import SELECT_OPERATION, OperationRecord, Query, feed_rev, find_operation, operation_of
 from hangar.hub.store.tables import operations
 from hangar.hub.usecases.paging import PageRequest, check_choice, next_token, position, raise_filters
 from hangar.hub.usecases.rules import Rules
@@ -81,7 +80,7 @@ def _page(
     others: list[ColumnElement[bool]],
     bounds: list[ColumnElement[bool]],
     limit: int,
-) -> Select[Any]:
+) -> Query:
     return SELECT_OPERATION.where(*leading, *others, *bounds).order_by(operations.c.id.desc()).limit(limit)
 
 

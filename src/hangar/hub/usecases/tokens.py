@@ -1,19 +1,18 @@
-"""Tokens: who may come in. Made once and shown once; the store keeps a digest."""
+"""Tokens: who may come in; they are shown once, and the store keeps a digest."""
 
 import hashlib
 import re
 import secrets
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from hangar.domain.limits import NAME_CHARS_MAX, TOKEN_LIFE_MAX_S
 from hangar.hub.ids import token_id
 from hangar.hub.present import milliseconds
 from hangar.hub.principals import Principal, Role, require
 from hangar.hub.store.dialects import insert_unless_there
-from hangar.hub.store.records import feed_rev
+from hangar.hub.store.records import StoredRow, feed_rev
 from hangar.hub.store.tables import clusters, tokens
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.usecases.paging import PageRequest, next_token, position
@@ -151,11 +150,11 @@ def _find(connection: Connection, id_: str) -> shown.Token:
     row = connection.execute(select(tokens).where(tokens.c.id == id_)).first()
     if row is None:
         error = FieldError("id", f"there is no token {id_}")
-        raise Problem(ProblemCode.NOT_FOUND, f"{error.message}: `hgr token ls` lists those there are", (error,))
+        raise Problem(ProblemCode.NOT_FOUND, f"{error.message}: GET /v1/tokens lists those there are", (error,))
     return _token(row)
 
 
-def _token(row: Row[Any]) -> shown.Token:
+def _token(row: StoredRow) -> shown.Token:
     return shown.Token(
         id=row.id,
         name=row.principal,

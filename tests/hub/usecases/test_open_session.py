@@ -3,9 +3,9 @@
 import pytest
 
 from hangar.hub.usecases.rules import Rules
-from hangar.wire.operator import ReportDoc, SessionGrant
+from hangar.wire.operator import SessionGrant
 from hangar.wire.problems import Problem, ProblemCode
-from tests.hub.world import NOON_US, Operator, World, an_operator
+from tests.hub.world import NOON_US, Operator, World
 
 
 @pytest.fixture
@@ -78,25 +78,6 @@ def test_a_silent_holder_loses_the_cluster_after_lease_and_margin(
     assert isinstance(Operator(world, "iad-1", incarnation="second").apply(), SessionGrant) is is_granted
 
 
-def test_a_sync_renews_the_lease(world: World) -> None:
-    first = Operator(world, "iad-1")
-    first.open()
-    world.pass_s(15)
-    first.sync()
-    world.pass_s(15)
-    standby(Operator(world, "iad-1", incarnation="second"))
-
-
-def test_a_released_cluster_is_free_at_once(world: World) -> None:
-    first = Operator(world, "iad-1")
-    first.open()
-    first.release()
-    second = Operator(world, "iad-1", incarnation="second")
-    second.open()
-    assert second.grant.epoch == 2
-    assert world.events("cluster")[1:] == ["cluster.online", "cluster.offline", "cluster.online"]
-
-
 def test_the_same_incarnation_may_open_anew_at_any_time_and_fences_its_older_session(world: World) -> None:
     first = Operator(world, "iad-1")
     first.open()
@@ -107,24 +88,6 @@ def test_the_same_incarnation_may_open_anew_at_any_time_and_fences_its_older_ses
     with pytest.raises(Problem) as caught:
         first.sync()
     assert caught.value.code is ProblemCode.FENCED
-
-
-@pytest.mark.parametrize("call", ["sync", "report", "tell", "release"])
-def test_nothing_of_a_fenced_session_counts(world: World, call: str) -> None:
-    first = an_operator(world)
-    id_ = world.create()
-    world.pass_s(20)
-    Operator(world, "iad-1", incarnation="second").open()
-    before = (world.get(id_), world.events())
-    with pytest.raises(Problem) as caught:
-        {
-            "sync": first.sync,
-            "report": lambda: first.report(ReportDoc(id=id_, n=1, phase="running")),
-            "tell": first.tell,
-            "release": first.release,
-        }[call]()
-    assert caught.value.code is ProblemCode.FENCED
-    assert (world.get(id_), world.events()) == before
 
 
 def test_after_a_hub_start_nobody_is_replaced_before_two_leases_unless_they_signed_off() -> None:
@@ -138,43 +101,3 @@ def test_after_a_hub_start_nobody_is_replaced_before_two_leases_unless_they_sign
     assert standby(second).context["free_in_s"] == 1
     first.release()
     second.open()
-
-
-def test_an_operator_that_falls_silent_is_told_of_and_so_is_its_return(world: World) -> None:
-    operator = an_operator(world)
-    id_ = world.create()
-    seen = world.get(id_).version
-    world.pass_s(14.9)
-    assert world.events("cluster.offline") == []
-    world.pass_s(0.1)
-    waiting = world.get(id_)
-    assert waiting.status_reason is not None
-    assert waiting.status_reason.code == "operator_silent"
-    assert waiting.version > seen
-    operator.sync()
-    back = world.get(id_)
-    assert back.status_reason is not None
-    assert back.status_reason.code == "waiting_for_operator"
-    assert back.version > waiting.version
-    assert world.events("cluster")[2:] == ["cluster.offline", "cluster.online"]
-
-
-def test_a_sync_brings_all_open_operations_oldest_first(world: World) -> None:
-    operator = an_operator(world)
-    world.add_cluster("ord-1")
-    an_operator(world, "ord-1")
-    first = world.create("node.drain", "iad-1-n02", reason="firmware")
-    world.create("node.drain", "ord-1-n01")
-    second = world.create("node.cordon", "iad-1-n01")
-    world.cancel(second)
-    third = world.create("node.uncordon", "iad-1-n01")
-    operator.say(first, memory={"a": 1})
-    world.pass_s(60, sweeping=False)
-    world.cancel(first)
-    jobs = operator.sync()
-    assert [each.id for each in jobs] == [first, third]
-    job = jobs[0]
-    assert (job.target, job.target_uid, job.phase) == ("iad-1-n02", "uid-iad-1-n02", "running")
-    assert (job.memory, job.report_n, job.cancel, job.reason) == ({"a": 1}, 1, True, "firmware")
-    assert (job.deadline_s, job.remaining_s) == (3600.0, 3540.0)
-    assert (jobs[1].remaining_s, jobs[1].memory, jobs[1].cancel) == (None, None, False)
