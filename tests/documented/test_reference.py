@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hangar.cli.exits import Exit
-from hangar.cli.kind_flags import flag_of
+from hangar.cli.flags import flag_of
 from hangar.domain.blockers import SENTENCES
 from hangar.hub.principals import Role
 from hangar.hub.settings import HubSettings
