@@ -147,9 +147,6 @@ GRACE_PERIOD_MAX_S = 24 * 3600
 LANDING_MAX_S = 35.0
 """An eviction whose outcome is unknown may still land for this long: a webhook's 30 s and the call's way."""
 
-BUDGET_RECHECK_S = 10.0
-"""A budget that refused is asked again after this long even if nothing about it was seen to change."""
-
 RETRY_FIRST_S = 0.2
 """The first pause after trouble; each further one is twice as long."""
 
