@@ -76,7 +76,7 @@ class Bed:
         self._settings = settings or Settings()
         _remove_left_over()
         self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_scratch()))
-        self._ports = _free_ports()
+        self._ports = _Ports(*free_ports(len(fields(_Ports))))
         self._authority = Authority(self.folder)
         self._admin = self._authority.issue("admin", (SUPERUSERS,))
         self.server = f"https://127.0.0.1:{self._ports.apiserver}"
@@ -271,15 +271,16 @@ def _scratch() -> Path:
     return memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
 
 
-def _free_ports() -> _Ports:
+def free_ports(count: int) -> list[int]:
+    """Return ports on loopback that nobody listens on, and that no outgoing connection will take."""
     free: list[int] = []
     for number in random.sample(PORTS, len(PORTS)):
         with contextlib.suppress(OSError), socket.socket() as listener:
             listener.bind(("127.0.0.1", number))
             free.append(number)
-        if len(free) == len(fields(_Ports)):
+        if len(free) == count:
             break
-    return _Ports(*free)
+    return free
 
 
 def _remove_left_over() -> None:

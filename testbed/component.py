@@ -6,8 +6,10 @@ import signal
 import ssl
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 READY_TIMEOUT_S = 60.0
 READY_POLL_S = 0.02
@@ -20,6 +22,13 @@ _LIBC = ctypes.CDLL(None)
 
 class BedError(Exception):
     """A program of the bed did not start or died; the message names it and ends with its last words."""
+
+
+class Readiness(Protocol):
+    """How it shows that a program is ready."""
+
+    def answers(self) -> bool:
+        """Tell whether the program is ready now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +56,25 @@ class Probe:
 
 
 class Component:
-    """A program with fixed arguments; its output goes to a log file beside the bed's other files."""
+    """A program with fixed arguments; its output goes to a log file beside the bed's other files.
 
-    def __init__(self, name: str, arguments: list[str], log: Path, probe: Probe) -> None:
+    `environment` is all that it is given of the environment; None gives it this process's own. Start it from a thread
+    that lives as long as it: the kernel ends it together with that thread.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        arguments: list[str],
+        log: Path,
+        probe: Readiness,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.name = name
         self._arguments = arguments
         self._log = log
         self._probe = probe
+        self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -68,6 +89,7 @@ class Component:
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._arguments,
+                env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -128,8 +150,12 @@ class Component:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(number)
 
+    def log_text(self) -> str:
+        """Return all that the program has said since its first start."""
+        return self._log.read_text(errors="replace")
+
     def _last_words(self) -> str:
-        lines = self._log.read_text(errors="replace").splitlines()
+        lines = self.log_text().splitlines()
         return "\n".join(lines[-LOG_LINES_SHOWN:])
 
 

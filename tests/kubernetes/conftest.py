@@ -1,18 +1,18 @@
 """One real cluster for all tests of this folder, built on first use and up in seconds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 
-from hangar.operator.cluster.kubernetes.access import NEEDED, Access
+from hangar.operator.cluster.kubernetes.access import NEEDED
+from testbed.access import user_with
 from testbed.bed import Bed
 from testbed.build import build
+from testbed.ground import empty
 from testbed.kube import until
-
-REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-RBAC = "rbac.authorization.k8s.io/v1"
+from testbed.stack import Stack
 
 
 @pytest.fixture(scope="session")
@@ -38,24 +38,10 @@ def empty_bed(bed: Bed) -> Iterator[Bed]:
 
 
 def clear(bed: Bed) -> None:
-    """Remove all nodes, workloads, pods and budgets, and wait until they are gone."""
-    for path in (
-        "/apis/apps/v1/namespaces/default/deployments",
-        "/apis/apps/v1/namespaces/default/statefulsets",
-        "/apis/apps/v1/namespaces/default/daemonsets",
-        "/apis/apps/v1/namespaces/default/replicasets",
-        "/apis/batch/v1/namespaces/default/jobs",
-        "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
-        "/api/v1/nodes",
-    ):
-        bed.kube.call("DELETE", path, {"propagationPolicy": "Background"})
-
-    def is_empty() -> bool:
-        # Controllers may have made pods until they saw that they are gone themselves.
-        bed.kube.call("DELETE", "/api/v1/namespaces/default/pods", {"gracePeriodSeconds": 0})
-        return not any(bed.kube.find(kind) for kind in ("Pod", "Node", "ReplicaSet", "PodDisruptionBudget"))
-
-    until("an empty cluster", is_empty)
+    """Remove all nodes, and the workloads, pods and budgets of the default namespace, and wait until they are gone."""
+    empty(bed.kube, "default")
+    bed.kube.call("DELETE", "/api/v1/nodes")
+    until("no nodes", lambda: not bed.kube.find("Node"))
 
 
 @pytest.fixture(scope="session")
@@ -64,29 +50,8 @@ def operator_kubeconfig(bed: Bed) -> Path:
     return user_with(bed, "hangar-operator", NEEDED["drain"])
 
 
-def user_with(bed: Bed, name: str, rights: Iterable[Access]) -> Path:
-    """Make a user who may do what is listed and read the namespace that pins the cluster; return his kubeconfig."""
-    rights = tuple(dict.fromkeys(rights))
-    rules = [{"apiGroups": [each.group], "resources": [_resource(each)], "verbs": [each.verb]} for each in rights]
-    rules.append({"apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"]})
-    role = {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules}
-    binding = {
-        "apiVersion": RBAC,
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": name},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}],
-    }
-    bed.kube.create(role, binding)
-    until(f"the rights of {name} count", lambda: all(_is_granted(bed, name, each) for each in rights))
-    return bed.kubeconfig_for(name)
-
-
-def _is_granted(bed: Bed, user: str, access: Access) -> bool:
-    review = {**access.review(), "kind": "SubjectAccessReview"}
-    review["spec"] = {**access.review()["spec"], "user": user}
-    return bool(bed.kube.call("POST", REVIEWS, review)["status"]["allowed"])
-
-
-def _resource(access: Access) -> str:
-    return f"{access.resource}/{access.subresource}" if access.subresource else access.resource
+@pytest.fixture(scope="module")
+def stack(bed: Bed, operator_kubeconfig: Path) -> Iterator[Stack]:
+    """A hub and the bed's operator, with short leases, for the tests of one module."""
+    with Stack(bed, operator_kubeconfig) as running:
+        yield running

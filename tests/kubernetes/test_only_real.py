@@ -9,6 +9,7 @@ from hangar.domain.snapshot import Owner, Pod, Snapshot
 from hangar.operator.cluster.kubernetes.access import NEEDED
 from hangar.operator.cluster.simulated.spec import BudgetSpec, WorkloadSpec
 from testbed import manifests
+from testbed.access import user_with
 from testbed.bed import Bed
 from testbed.kube import KubeError
 from testbed.kube import until as looked
@@ -24,7 +25,6 @@ from tests.contracts.cluster_stage import (
     take,
     until,
 )
-from tests.kubernetes.conftest import user_with
 from tests.kubernetes.kubernetes_stage import KubernetesStage, play
 
 ADMISSION = "admissionregistration.k8s.io/v1"

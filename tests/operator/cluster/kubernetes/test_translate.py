@@ -105,6 +105,13 @@ def test_nobody_cordoned_a_schedulable_node() -> None:
     assert node(document).cordon_manager is None
 
 
+def test_who_holds_a_node_to_being_schedulable_is_named() -> None:
+    document = a_node()
+    document["metadata"]["managedFields"] = owned_by("gitops")
+    seen = node(document)
+    assert (seen.cordon_manager, seen.cordon_is_ours) == ("gitops", False)
+
+
 @pytest.mark.parametrize("annotation", [None, "", "nonsense", "[]", "{}", '{"operation": 7}'])
 def test_an_annotation_that_we_cannot_have_written_is_no_mark(annotation: str | None) -> None:
     assert read_mark(annotation) is None

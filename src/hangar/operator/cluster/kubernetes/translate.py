@@ -43,7 +43,7 @@ def node(seen: resources.Node) -> Node:
     Raises:
         ValueError: An amount is not a quantity.
     """
-    manager = _cordon_manager(seen) if seen.spec.unschedulable else None
+    manager = _cordon_manager(seen)
     return Node(
         name=NodeName(seen.metadata.name),
         uid=NodeUid(seen.metadata.uid),
@@ -76,14 +76,18 @@ def write_mark(mark: CordonMark) -> str:
 
 
 def _cordon_manager(seen: resources.Node) -> str | None:
-    """Return who owns the field that makes the cordon; where it is ours and another's, the other, who wants it too."""
+    """Return who owns the field that makes the cordon; where it is ours and another's, the other, who wants it too.
+
+    A schedulable node is owned by whoever holds it to that, as GitOps does; most who uncordon take the field away, and
+    are named nowhere.
+    """
     managers = [
         each.manager
         for each in seen.metadata.managed_fields
         if each.fields is not None and each.fields.spec is not None and each.fields.spec.unschedulable is not None
     ]
     strangers = [each for each in managers if each != FIELD_MANAGER]
-    return next(iter(strangers or managers), None)
+    return next(iter(strangers or (managers if seen.spec.unschedulable else ())), None)
 
 
 # --- budgets ----------------------------------------------------------------------------------------------------------
