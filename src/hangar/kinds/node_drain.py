@@ -348,7 +348,7 @@ def _end(job: DrainJob, view: View, phase: Phase, code: str, message: str) -> En
 
 
 def _state(job: DrainJob, view: View) -> DrainState:
-    return DrainState(job.id, job.target, job.memory.pods, view)
+    return DrainState(job.id, job.target, job.memory.cordoned_at is not None, job.memory.pods, view)
 
 
 def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:
