@@ -27,7 +27,7 @@ from hangar.domain.decision import (
     Withheld,
 )
 from hangar.domain.ids import NodeName, NodeUid, OperationId
-from hangar.domain.limits import CONFIRMATION_MAX_S
+from hangar.domain.limits import CONFIRMATION_MAX_S, DENIED_TRIES_MAX
 from hangar.domain.operation import Phase
 from hangar.domain.snapshot import CordonMark, Node, Snapshot
 from hangar.domain.view import View, key_of, retry_at
@@ -140,13 +140,14 @@ def _towards(step: Step, operation: OperationId, subject: str, state: str, view:
 
 def _after(answered: Answered, step: Step, subject: str, state: str, confirm: Blocker, now: datetime) -> NextMove:
     match answered.answer:
-        case Denied(message=message):
+        case Denied(message=message) if answered.tries >= DENIED_TRIES_MAX:
             return Fail("forbidden", f"the cluster refused to have {subject} {state}: {message}")
         case Gone() | Namesake():
             return Fail("node_not_found", f"{subject} does not exist any more")
         case (
             BudgetFull(message=message)
             | Busy(message=message)
+            | Denied(message=message)
             | SeveralBudgets(message=message)
             | Unknown(message=message)
             | Withheld(message=message)

@@ -60,7 +60,7 @@ def _blocked(blockers: tuple[Blocker, ...]) -> list[str]:
             held[str(each.facts["budget"])] += 1
         elif each.code == "last_ready":
             held[f"the last ready pod of {each.facts['owner']}"] += 1
-        elif each.code in ("retry", "several_budgets", "settling", "unreadable"):
+        elif each.code in ("orphaned", "retry", "several_budgets", "settling", "unreadable"):
             held[each.code.replace("_", " ")] += 1
     return [f"blocked {count} by {what}" for what, count in sorted(held.items())]
 

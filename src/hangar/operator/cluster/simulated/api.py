@@ -7,6 +7,7 @@ from hangar.domain.decision import (
     Accepted,
     Answer,
     BudgetFull,
+    Busy,
     Cordon,
     Evict,
     Gone,
@@ -39,6 +40,8 @@ def _patch(world: World, step: Cordon | Uncordon | Unmark) -> Answer:
         return Gone()
     if node.uid != step.uid:
         return Namesake()
+    if isinstance(step, Unmark) and node.unschedulable and node.cordon_is_ours:
+        return Busy(f"node {step.node} was cordoned anew, and the annotation is that cordon's")
     world.put_node(_patched(node, step))
     return Accepted()
 
