@@ -332,7 +332,7 @@ def _undo(job: DrainJob, view: View, now: datetime) -> Decision:
         return _failed(job, view, failure.code, f"{failure.message}; the cordon is {cordon.whose(node)}'s")
     if now >= failure.at + timedelta(seconds=UNDO_MAX_S):
         return _failed(job, view, failure.code, f"{failure.message}; the node could not be uncordoned in time")
-    match cordon.take_off(node, job.id, view, now):
+    match cordon.take_off(node, job.id, view, now, only_own=True):
         case Fail(message=message):
             return _failed(job, view, failure.code, f"{failure.message}; left cordoned: {message}")
         case Wait(blocker=why, until=until):
