@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hangar.domain.decision import Accepted, Answer, Busy, Denied, Evict, Step, Uncordon, Unknown, Withheld
+from hangar.domain.decision import Accepted, Answer, Busy, Denied, Evict, Step, Unknown, Withheld
 from hangar.domain.ids import NodeName, OperationId
 from hangar.domain.snapshot import PodPhase, Toleration
 from hangar.domain.view import ClusterSettings
@@ -235,24 +235,6 @@ def test_a_cordon_from_before_is_never_undone() -> None:
     assert solo.finish(operation)[0] == "failed"
     node = world.snapshot().nodes[NodeName("n1")]
     assert (node.unschedulable, node.cordon_manager) == (True, "kubectl-cordon")
-
-
-def test_a_cordon_put_on_by_hand_while_ours_is_undone_stays() -> None:
-    world = a_world(1)
-    world.add_workload(an_app(1, on=("n1",)))
-    solo, operation = drain(world, on_failure="uncordon")
-
-    def meddle(world: World, step: Step) -> Answer:
-        if isinstance(step, Uncordon):
-            world.cordon_by_hand("n1", on=False)
-            world.cordon_by_hand("n1", "kubectl-cordon")
-        return api.take(world, step)
-
-    solo.answer = meddle
-    phase, result = solo.finish(operation)
-    assert phase == "failed"
-    assert result.message.endswith("the cordon is kubectl-cordon's")
-    assert world.snapshot().nodes[NodeName("n1")].cordon_manager == "kubectl-cordon"
 
 
 def test_a_cancelled_drain_lists_what_it_moved_and_what_it_did_not() -> None:
