@@ -153,8 +153,16 @@ RETRY_FIRST_S = 0.2
 RETRY_MAX_S = 10.0
 """The longest pause between two tries."""
 
+DENIED_TRIES_MAX = 5
+"""A step that was refused so often in a row, over three seconds, is refused for good: an API server that has just
+started refuses everything until it knows its access rules."""
+
 SETTLE_S = 30.0
 """How long a verdict waits for controllers that only react when they see the cordon."""
+
+ORPHAN_SETTLE_S = 5.0
+"""A pod without its controller counts as orphaned after this long: before, the garbage collector may be on its way, or
+the controller's watch behind the pods'."""
 
 UNSCHEDULABLE_GRACE_S = 30.0
 """A replacement that the scheduler cannot place for this long counts as having no place."""
