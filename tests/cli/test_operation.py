@@ -21,7 +21,7 @@ def test_the_history_is_a_table(hub: ScriptedHub, hgr: Hgr) -> None:
         [ID, "node.drain", "iad-1", "iad-1-n02", "succeeded", *lines[1].split()[5:6], "admin", "evicted_replicas=3"],
         [
             *[ID, "node.drain", "iad-1", "iad-1-n02", "running", *lines[2].split()[5:6], "admin"],
-            *["1/3", "replicas,", "evicting;", "pdb", "a", "has", "2", "needs", "2"],
+            "evicting",
         ],
     ]
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from hangar.domain.decision import (
     Accepted,
+    Busy,
     Cordon,
     Gone,
     Namesake,
@@ -73,6 +74,27 @@ async def a_cordon_by_hand_under_our_mark_is_not_ours(stage: Stage) -> None:
     assert await take(stage, Unmark(node.name, node.uid)) == Accepted()
     seen = now_shown(stage).nodes[node.name]
     assert (seen.unschedulable, seen.mark) == (True, None)
+
+
+@scene
+async def the_mark_of_a_cordon_that_is_ours_is_not_taken_off(stage: Stage) -> None:
+    node = await a_node(stage)
+    await take(stage, Cordon(node.name, node.uid, MARK))
+    answer = await take(stage, Unmark(node.name, node.uid))
+    assert answer == Busy("node n1 was cordoned anew, and the annotation is that cordon's")
+    seen = now_shown(stage).nodes[node.name]
+    assert (seen.unschedulable, seen.mark, seen.cordon_is_ours) == (True, MARK, True)
+
+
+@scene
+async def a_step_is_not_taken_on_a_cordon_that_changed_hands_since_its_decision(stage: Stage) -> None:
+    node = await a_node(stage)
+    await stage.cordon_by_hand("n1", "kubectl-cordon")
+    await until(stage, "it is cordoned", lambda snapshot: snapshot.nodes[node.name].unschedulable)
+    for step in (Cordon(node.name, node.uid, MARK), Uncordon(node.name, node.uid, held_by=MARK.operation)):
+        assert isinstance(await take(stage, step), Busy)
+    seen = now_shown(stage).nodes[node.name]
+    assert (seen.unschedulable, seen.mark, seen.cordon_manager) == (True, None, "kubectl-cordon")
 
 
 @scene

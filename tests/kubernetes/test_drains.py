@@ -106,6 +106,21 @@ def a_daemon_is_left_where_it_is_and_listed(ground: Ground) -> None:
     assert uids(ground.ready_pods("agent")) == uids(daemons)
 
 
+@scene
+def a_workload_that_is_deleted_in_mid_drain_is_no_longer_waited_for(ground: Ground) -> None:
+    node = ground.add_node()
+    before = ground.deploy("api", 4, SLOW_START)
+    ground.guard("api", max_unavailable=1)
+    ground.add_node()
+    operation = ground.hub.submit("node.drain", node)
+    ground.hub.wait(operation, "the first is on its way", lambda seen: "1 terminating" in str(seen["progress"]))
+    ground.kube.delete("Deployment", "api", ground.name)
+    done = ground.hub.finish(operation)
+    assert outcome(done) == ("succeeded", "drained", "evicted_replicas=1")
+    assert uids(listed(done, "moved")) | uids(listed(done, "left")) == uids(before)
+    assert len(ground.evictions()) == 1
+
+
 # --- refusing ---------------------------------------------------------------------------------------------------------
 
 

@@ -41,8 +41,10 @@ def settings() -> str:
         "Settings",
         "## The hub\n\n`hangar-server` takes flags first, then the environment.",
         table(header, _settings(HubSettings, flags)),
-        "The times belong together: an operator stops sending after `HANGAR_STOP_AFTER_S`, a call to its cluster takes "
-        f"up to {bounds.EVICTION_TIMEOUT_S:g} s, and `HANGAR_HAND_OVER_AFTER_S` must be more than their sum.",
+        "The times belong together. Each must be shorter than the next, or the hub does not start: "
+        "`HANGAR_SYNC_WAIT_S`, `HANGAR_STOP_AFTER_S`, `HANGAR_LEASE_S`, `HANGAR_HAND_OVER_AFTER_S`. The last should be "
+        f"no less than the second and {bounds.EVICTION_TIMEOUT_S:g} s, which a call to a cluster may take: else a call "
+        "that a silent operator sent last may land while another acts.",
         "## The operator\n\n`hangar-operator` takes the environment alone.",
         table(("variable", "value", "default", "meaning"), [_without_flag(row) for row in _settings(OperatorSettings)]),
         "## hgr\n\nFlags go before the environment, the environment before contexts, contexts before a running demo.",

@@ -20,13 +20,12 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "landing": "{subject} was sent an eviction whose outcome is unknown; it may still land",
         "last_ready": "{subject} is the last ready pod of {owner}, which has {has} of {needs} ready",
         "loading": "{subject} has {has} of {needs} pods ready off the draining nodes{loading}",
+        "orphaned": "{subject} belongs to {owner}, which is not seen; it counts as gone after {settle_s} s",
         "retry": "{subject} is tried again: {why}",
         "settling": "waiting {settle_s} s for {subject} to react to the cordon: {why}",
         "several_budgets": "{subject} is guarded by {budgets}, and the eviction API takes one at most",
         "terminating": "{subject} is terminating",
-        "undoing": "waiting to see {subject} uncordoned after the failure",
         "unreadable": "cannot read {subject}",
-        "unscheduled": "{subject} cannot be placed: {why}",
     }
 )
 

@@ -147,17 +147,22 @@ GRACE_PERIOD_MAX_S = 24 * 3600
 LANDING_MAX_S = 35.0
 """An eviction whose outcome is unknown may still land for this long: a webhook's 30 s and the call's way."""
 
-BUDGET_RECHECK_S = 10.0
-"""A budget that refused is asked again after this long even if nothing about it was seen to change."""
-
 RETRY_FIRST_S = 0.2
 """The first pause after trouble; each further one is twice as long."""
 
 RETRY_MAX_S = 10.0
 """The longest pause between two tries."""
 
+DENIED_TRIES_MAX = 5
+"""A step that was refused so often in a row, over three seconds, is refused for good: an API server that has just
+started refuses everything until it knows its access rules."""
+
 SETTLE_S = 30.0
 """How long a verdict waits for controllers that only react when they see the cordon."""
+
+ORPHAN_SETTLE_S = 5.0
+"""A pod without its controller counts as orphaned after this long: before, the garbage collector may be on its way, or
+the controller's watch behind the pods'."""
 
 UNSCHEDULABLE_GRACE_S = 30.0
 """A replacement that the scheduler cannot place for this long counts as having no place."""

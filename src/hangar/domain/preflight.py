@@ -1,23 +1,56 @@
 """What can be seen right after the cordon to make a drain impossible, before the first pod is touched."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from hangar.domain.blockers import sentence
+from hangar.domain.blockers import blocker, listed, sentence
 from hangar.domain.budgets import never_allows
+from hangar.domain.decision import Blocker, Fail
 from hangar.domain.fit import misfits
+from hangar.domain.ids import PodUid
+from hangar.domain.limits import ORPHAN_SETTLE_S
+from hangar.domain.owners import name_of
 from hangar.domain.selection import READ_OWNER_KINDS, Refuse, RefuseReason, returns_to, select
 from hangar.domain.snapshot import Node, Pod
 from hangar.domain.view import View
 
 
 @dataclass(frozen=True, slots=True)
+class Settling:
+    """What a verdict waits for, and how long."""
+
+    blocker: Blocker
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Obstacle:
-    """One thing in the way: a stable code, the sentence, and whether a controller may still clear it by itself."""
+    """One thing in the way: a stable code, the sentence, and how it may still clear by itself."""
 
     code: str
     message: str
-    may_settle: bool = False
+    settling: Settling | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """Since when things are as they are: our cordon on the node, and pods seen there without their controllers."""
+
+    cordoned_at: datetime
+    orphaned_at: Mapping[PodUid, datetime]
+
+
+def judge(found: Iterable[Obstacle], now: datetime) -> Fail | tuple[Settling, ...]:
+    """Return how a drain fails of what is in its way for certain, or else what may still clear by itself."""
+    settling: list[Settling] = []
+    certain: list[Obstacle] = []
+    for each in found:
+        if each.settling is not None and now < each.settling.until:
+            settling.append(each.settling)
+        else:
+            certain.append(each)
+    return Fail(certain[0].code, listed([each.message for each in certain])) if certain else tuple(settling)
 
 
 _WHY_REFUSED = {
@@ -26,28 +59,52 @@ _WHY_REFUSED = {
 }
 
 
-def refused(node: Node, view: View) -> tuple[Obstacle, ...]:
+def orphans(node: Node, before: Mapping[PodUid, datetime], view: View, now: datetime) -> Mapping[PodUid, datetime]:
+    """Return since when each pod of the node is seen without its controller; `before` is what was known of that.
+
+    It is no verdict at once: a controller that was just deleted takes its pods along in a moment, and one that was
+    just made may be seen after its pods.
+    """
+    return {
+        pod.ref.uid: before.get(pod.ref.uid, now)
+        for pod in view.snapshot.pods_on(node.name)
+        if select(pod, view.snapshot) == Refuse(RefuseReason.ORPHANED)
+    }
+
+
+def holds_refused(node: Node, view: View) -> bool:
+    """Tell whether a pod that must not be moved without force is on the node."""
+    return any(isinstance(select(pod, view.snapshot), Refuse) for pod in view.snapshot.pods_on(node.name))
+
+
+def refused(node: Node, view: View, since: Since) -> tuple[Obstacle, ...]:
     """Return an obstacle for each pod of the node that must not be moved without force."""
     found = []
     for pod in sorted(view.snapshot.pods_on(node.name), key=lambda each: each.ref):
         match select(pod, view.snapshot):
             case Refuse(reason=reason):
-                found.append(Obstacle("unmanaged_pods", f"{pod.ref} {_WHY_REFUSED[reason]}"))
+                why = f"{pod.ref} {_WHY_REFUSED[reason]}"
+                found.append(Obstacle("unmanaged_pods", why, _owner_may_show(pod, since)))
             case _:
                 pass
     return tuple(found)
 
 
-def obstacles(node: Node, moving: Iterable[Pod], view: View, *, skip_fit_check: bool) -> tuple[Obstacle, ...]:
+def obstacles(
+    node: Node, moving: Iterable[Pod], view: View, since: Since, *, skip_fit_check: bool
+) -> tuple[Obstacle, ...]:
     """Return all that makes the drain impossible as things are, the gravest kind first."""
     moving = tuple(moving)
-    found = [*refused(node, view), *_returning(node, moving)]
+    found = [*refused(node, view, since), *_returning(node, moving)]
     if not skip_fit_check:
-        found += _never_allowed(moving, view)
+        found += [
+            Obstacle("blocked_by_budget", why, _owner_may_react(pod, why, node, view, since))
+            for pod, why in _never_allowed(moving, view)
+        ]
         if not view.settings.has_autoscaler:
             wanted = [pod for pod in moving if pod.controller is not None]
             found += [
-                Obstacle("no_capacity", str(each), each.pod is not None and _settles(each.pod, view))
+                Obstacle("no_capacity", str(each), _owner_may_react(each.pod, str(each), node, view, since))
                 for each in misfits(wanted, view)
             ]
     return tuple(found)
@@ -61,15 +118,25 @@ def _returning(node: Node, moving: Iterable[Pod]) -> list[Obstacle]:
     ]
 
 
-def _never_allowed(moving: Iterable[Pod], view: View) -> list[Obstacle]:
-    return [
-        Obstacle("blocked_by_budget", f"{sentence(why)}, and it can never allow this", _settles(pod, view))
-        for pod in moving
-        if (why := never_allows(pod, view)) is not None
-    ]
+def _never_allowed(moving: Iterable[Pod], view: View) -> list[tuple[Pod, str]]:
+    whys = ((pod, never_allows(pod, view)) for pod in moving)
+    return [(pod, f"{sentence(why)}, and it can never allow this") for pod, why in whys if why is not None]
 
 
-def _settles(pod: Pod, view: View) -> bool:
-    """Tell whether a controller of its own kind is above the pod: many of those act when they see the cordon."""
-    owner = view.snapshot.top_owner(pod)
-    return owner is not None and owner.kind not in READ_OWNER_KINDS
+def _owner_may_show(pod: Pod, since: Since) -> Settling | None:
+    orphaned_at = since.orphaned_at.get(pod.ref.uid)
+    if orphaned_at is None or pod.controller is None:
+        return None
+    owner = name_of(pod.controller, pod.ref.namespace)
+    waits = blocker("orphaned", str(pod.ref), owner=owner, settle_s=int(ORPHAN_SETTLE_S))
+    return Settling(waits, orphaned_at + timedelta(seconds=ORPHAN_SETTLE_S))
+
+
+def _owner_may_react(pod: Pod | None, why: str, node: Node, view: View, since: Since) -> Settling | None:
+    """Return the wait where a controller of its own kind is above the pod: many of those act on seeing the cordon."""
+    owner = view.snapshot.top_owner(pod) if pod is not None else None
+    if owner is None or owner.kind in READ_OWNER_KINDS:
+        return None
+    settle_s = view.settings.settle_s
+    waits = blocker("settling", f"node {node.name}", settle_s=int(settle_s), why=why)
+    return Settling(waits, since.cordoned_at + timedelta(seconds=settle_s))

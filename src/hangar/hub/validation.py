@@ -72,7 +72,8 @@ def sentence(error: ErrorDetails, allowed: tuple[str, ...]) -> str:
         case "string_too_long" | "too_long":
             return f"may have at most {context['max_length']} characters"
         case "string_too_short" | "too_short":
-            return "may not be empty"
+            least = context["min_length"]
+            return "may not be empty" if least == 1 else f"must have at least {least} characters"
         case "literal_error" | "enum":
             return f"must be {context['expected']}"
         case "int_type" | "int_from_float" | "int_parsing":

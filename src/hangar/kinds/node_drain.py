@@ -33,6 +33,7 @@ from hangar.domain.kind import Job, Kind, param
 from hangar.domain.limits import (
     DEADLINE_MAX_S,
     DEADLINE_MIN_S,
+    DENIED_TRIES_MAX,
     DRAIN_DEADLINE_DEFAULT_S,
     GRACE_PERIOD_MAX_S,
     LANDING_MAX_S,
@@ -41,7 +42,7 @@ from hangar.domain.limits import (
 from hangar.domain.moves import Tally, TrackedPod, tally
 from hangar.domain.operation import Phase
 from hangar.domain.owners import baseline_of, keeps_last_ready
-from hangar.domain.preflight import Obstacle, obstacles, refused
+from hangar.domain.preflight import Obstacle, Since, holds_refused, judge, obstacles, orphans, refused
 from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled, verdict_at
 from hangar.domain.selection import Move, select
 from hangar.domain.snapshot import Node
@@ -83,7 +84,8 @@ class DrainMemory:
     """What a drain must not forget in a crash.
 
     `cordoned_at`: when our cordon was seen to be on. `is_checked`: nothing was found in the way, evictions may go.
-    `baselines`: ready pods of each owner before the first eviction.
+    `baselines`: ready pods of each owner before the first eviction. `orphaned_at`: since when a pod of the node is seen
+    without its controller.
     """
 
     cordoned_at: datetime | None = None
@@ -91,6 +93,7 @@ class DrainMemory:
     is_checked: bool = False
     baselines: Mapping[OwnerUid, int] = field(default_factory=dict)
     pods: Mapping[PodUid, TrackedPod] = field(default_factory=dict)
+    orphaned_at: Mapping[PodUid, datetime] = field(default_factory=dict)
     failure: Failure | None = None
 
 
@@ -129,7 +132,7 @@ def _decide(job: DrainJob, view: View, now: datetime) -> Decision:
     if is_readable and job.memory.cordoned_at is not None:
         if node is not None and not node.unschedulable:
             return _fail(job, view, _interrupted(node))
-        if _is_done(job, view):
+        if _is_done(job, node, view):
             return _succeed(job, node, view)
     if now >= job.deadline_at:
         return _fail(job, view, Fail("deadline_exceeded", _overdue(job, node, view, now)))
@@ -170,7 +173,8 @@ def remember(job: DrainJob, node: Node | None, view: View, now: datetime) -> Dra
         pods[pod.ref.uid] = TrackedPod(pod.ref, owner, pod.has_disk_empty_dir)
         if owner is not None and owner.uid not in baselines:
             baselines[owner.uid] = baseline_of(owner.uid, view)
-    return replace(memory, pods=pods, baselines=baselines)
+    orphaned_at = orphans(node, memory.orphaned_at, view, now) if node is not None else {}
+    return replace(memory, pods=pods, baselines=baselines, orphaned_at=orphaned_at)
 
 
 # --- the stages -------------------------------------------------------------------------------------------------------
@@ -197,16 +201,16 @@ def _interrupted(node: Node) -> Fail:
 def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decision:
     """Move what is still there; the node is cordoned, or gone with its pods left to the garbage collector."""
     count = tally(job.memory.pods, job.id, view)
-    if node is not None and not job.memory.is_checked:
-        found = obstacles(node, count.untouched, view, skip_fit_check=job.params.skip_fit_check)
-        if found:
-            return _judge(job, found, view, now)
+    settling = judge(_in_the_way(job, node, count, view), now)
+    if isinstance(settling, Fail):
+        return _fail(job, view, settling)
+    waits = tuple(each.blocker for each in settling)
+    if settling and not job.memory.is_checked:
+        return _wait(job, view, in_order(waits), min(each.until for each in settling))
     job = replace(job, memory=replace(job.memory, is_checked=True))
-    if node is not None and (found := refused(node, view)):
-        return _fail(job, view, _failure_of(found))
     if (why := cannot_be_rescheduled(_evicted(count), view, now)) is not None:
         return _fail(job, view, why)
-    if _is_done(job, view):
+    if _is_done(job, node, view):
         return _succeed(job, node, view)
     walk = _walk(job, count, view, now) if node is not None else _Walk((), (), None)
     if walk.denied is not None:
@@ -217,28 +221,27 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
         if isinstance(step, Evict)
     }
     job = replace(job, memory=replace(job.memory, pods={**job.memory.pods, **sent}))
-    blockers = in_order(walk.blockers + _not_gone(count) + not_rescheduled(_evicted(count), view))
+    blockers = in_order(waits + walk.blockers + _not_gone(count) + not_rescheduled(_evicted(count), view))
     progress = drain_report.progress(_state(job, view.assuming(walk.steps)), blockers)
-    times = (walk.recheck_at, verdict_at(_evicted(count), view, now), job.deadline_at)
+    times = (
+        *(each.until for each in settling),
+        walk.recheck_at,
+        verdict_at(_evicted(count), view, now),
+        job.deadline_at,
+    )
     recheck_at = min(each for each in times if each is not None)
     return Go(job.memory, progress, walk.steps, blockers, recheck_at)
 
 
-def _judge(job: DrainJob, found: tuple[Obstacle, ...], view: View, now: datetime) -> Decision:
-    """Fail, unless all that is in the way may be cleared by a controller that has just seen the cordon."""
+def _in_the_way(job: DrainJob, node: Node | None, count: Tally, view: View) -> tuple[Obstacle, ...]:
+    """Return what stops the drain: before the first eviction all that can be seen, then pods that must not be moved."""
     assert job.memory.cordoned_at is not None
-    until = job.memory.cordoned_at + timedelta(seconds=view.settings.settle_s)
-    if now < until and all(each.may_settle for each in found):
-        waits = tuple(
-            blocker("settling", f"node {job.target}", settle_s=int(view.settings.settle_s), why=each.message)
-            for each in found
-        )
-        return _wait(job, view, waits, until)
-    return _fail(job, view, _failure_of(found))
-
-
-def _failure_of(found: tuple[Obstacle, ...]) -> Fail:
-    return Fail(found[0].code, listed([each.message for each in found]))
+    if node is None:
+        return ()
+    since = Since(job.memory.cordoned_at, job.memory.orphaned_at)
+    if job.memory.is_checked:
+        return refused(node, view, since)
+    return obstacles(node, count.untouched, view, since, skip_fit_check=job.params.skip_fit_check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +260,19 @@ def _walk(job: DrainJob, count: Tally, view: View, now: datetime) -> _Walk:
     blockers: list[Blocker] = []
     times: list[datetime] = []
     for pod in count.untouched:
+        if pod.ref.uid in job.memory.orphaned_at:
+            continue  # it is waited for as such: nothing would recreate it
         answered = view.answers.get(StepKey(job.id, StepName.EVICT, pod.ref.uid))
         match answered.answer if answered is not None else None:
-            case Denied(message=message):
+            case Denied(message=message) if answered is not None and answered.tries >= DENIED_TRIES_MAX:
                 why = Fail("eviction_denied", f"the cluster refuses to evict {pod.ref}: {message}")
                 return _Walk((), (), None, denied=why)
-            case BudgetFull(message=message) | Busy(message=message) | SeveralBudgets(message=message):
+            case (
+                BudgetFull(message=message)
+                | Busy(message=message)
+                | Denied(message=message)
+                | SeveralBudgets(message=message)
+            ):
                 assert answered is not None
                 if now < retry_at(answered):
                     times.append(retry_at(answered))
@@ -295,9 +305,11 @@ def _evicted(count: Tally) -> Mapping[PodUid, TrackedPod]:
     return {each.ref.uid: each for each in count.evicted}
 
 
-def _is_done(job: DrainJob, view: View) -> bool:
+def _is_done(job: DrainJob, node: Node | None, view: View) -> bool:
     """Tell whether every pod found is gone by its UID, and every owner serves off the draining nodes as before."""
-    is_empty = job.memory.is_checked and not tally(job.memory.pods, job.id, view).remaining
+    if not job.memory.is_checked or tally(job.memory.pods, job.id, view).remaining:
+        return False
+    is_empty = node is None or not holds_refused(node, view)
     return is_empty and not lacking(job.memory.pods, view)
 
 
@@ -320,7 +332,7 @@ def _undo(job: DrainJob, view: View, now: datetime) -> Decision:
         return _failed(job, view, failure.code, f"{failure.message}; the cordon is {cordon.whose(node)}'s")
     if now >= failure.at + timedelta(seconds=UNDO_MAX_S):
         return _failed(job, view, failure.code, f"{failure.message}; the node could not be uncordoned in time")
-    match cordon.take_off(node, job.id, view, now):
+    match cordon.take_off(node, job.id, view, now, only_own=True):
         case Fail(message=message):
             return _failed(job, view, failure.code, f"{failure.message}; left cordoned: {message}")
         case Wait(blocker=why, until=until):
@@ -348,7 +360,7 @@ def _end(job: DrainJob, view: View, phase: Phase, code: str, message: str) -> En
 
 
 def _state(job: DrainJob, view: View) -> DrainState:
-    return DrainState(job.id, job.target, job.memory.pods, view)
+    return DrainState(job.id, job.target, job.memory.cordoned_at is not None, job.memory.pods, view)
 
 
 def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:

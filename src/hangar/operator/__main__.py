@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import signal
 import sys
+from collections.abc import Mapping
 
 import structlog
 from pydantic import ValidationError
@@ -47,8 +48,7 @@ async def _serve(settings: OperatorSettings, token: str, cluster: KubernetesClus
         asyncio.get_running_loop().add_signal_handler(number, this.cancel)
     channel = HttpChannel(settings.server, token, str(settings.ca_file) if settings.ca_file else None)
     try:
-        identity = await _identity(cluster)
-        allowed = await _allowed(settings, cluster)
+        identity, allowed = await introduce(settings, cluster)
         log.info("starting", cluster=identity.uid, kubernetes=identity.version, allowed=sorted(allowed))
         request = session_request(identity, allowed)
         conductor = Conductor(KINDS, allowed, ClusterSettings(settings.has_autoscaler, settings.settle_s))
@@ -59,24 +59,28 @@ async def _serve(settings: OperatorSettings, token: str, cluster: KubernetesClus
         await cluster.close()
 
 
-async def _identity(cluster: Cluster) -> Identity:
-    """Wait for the API server: an operator may start before it."""
+async def introduce(settings: OperatorSettings, cluster: Cluster) -> tuple[Identity, frozenset[str]]:
+    """Return who the cluster is and what is allowed there: what the settings say, cut down by what Kubernetes grants.
+
+    Waits for the API server: an operator may start before it, and one that has just started knows no access rules yet.
+    """
     told = ""
     while True:
         try:
-            return await cluster.identity()
+            identity = await cluster.identity()
+            granted = {} if settings.read_only else await cluster.grants()
         except ClusterError as error:
             if str(error) != told:
                 told = str(error)
                 log.warning("cannot reach the cluster", why=told)
             await asyncio.sleep(RETRY_MAX_S)
+        else:
+            return identity, _allowed(settings, granted)
 
 
-async def _allowed(settings: OperatorSettings, cluster: Cluster) -> frozenset[str]:
-    """Return what is allowed here: what the settings say, cut down by what Kubernetes grants."""
+def _allowed(settings: OperatorSettings, granted: Mapping[str, bool]) -> frozenset[str]:
     if settings.read_only:
         return frozenset()
-    granted = await cluster.grants()
     for name in sorted(settings.allowed_operations):
         if not granted.get(name, False):
             log.warning("allowed by the settings, but not granted by Kubernetes", operation=name)

@@ -3,10 +3,12 @@
 from dataclasses import replace
 from typing import assert_never
 
+from hangar.domain.cordon import why_not
 from hangar.domain.decision import (
     Accepted,
     Answer,
     BudgetFull,
+    Busy,
     Cordon,
     Evict,
     Gone,
@@ -39,6 +41,8 @@ def _patch(world: World, step: Cordon | Uncordon | Unmark) -> Answer:
         return Gone()
     if node.uid != step.uid:
         return Namesake()
+    if (why := why_not(step, node)) is not None:
+        return Busy(why)
     world.put_node(_patched(node, step))
     return Accepted()
 
