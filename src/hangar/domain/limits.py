@@ -167,6 +167,10 @@ the controller's watch behind the pods'."""
 UNSCHEDULABLE_GRACE_S = 30.0
 """A replacement that the scheduler cannot place for this long counts as having no place."""
 
+CREATION_GRACE_S = 30.0
+"""A controller that cannot create a pod for this long never will: while an old one ends, it still counts against the
+quota, and after that the controller tries again in pauses that have grown meanwhile."""
+
 CONFIRMATION_MAX_S = 10.0
 """A write that was accepted must be seen by then; watches lag by milliseconds."""
 
