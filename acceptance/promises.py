@@ -39,6 +39,7 @@ def _demo_shell(script: str, exit_code: int = 0, says: tuple[str, ...] = ()) -> 
     return _demo("sh", "-c", script, exit_code=exit_code, says=says)
 
 
+KILLED = "test_a_killed_operator_goes_on_after_its_restart_and_evicts_no_pod_twice"
 DRAIN = ("hgr", "operation", "create", "node.drain")
 
 RELEASE_0_1 = (
@@ -118,7 +119,7 @@ RELEASE_0_1 = (
     ),
     Promise(
         "An operator killed in mid-drain goes on after its restart; no pod is evicted twice",
-        (_python("pytest", "tests/kubernetes/test_faults.py", "-k", "killed"),),
+        (_python("pytest", f"tests/kubernetes/test_faults.py::{KILLED}"),),
     ),
     Promise(
         "After a cancelled drain has ended, the API server's audit log has no eviction and no deletion by the operator",
