@@ -73,9 +73,9 @@ def an_owner(
     return Owner(OwnerRef(kind, name, OwnerUid(name)), "default", desired, parent, failure)
 
 
-def a_ref(name: str, namespace: str = "default") -> PodRef:
-    """Return a pod's reference; its UID is its name."""
-    return PodRef(namespace, name, PodUid(name))
+def a_ref(name: str, namespace: str = "default", uid: str | None = None) -> PodRef:
+    """Return a pod's reference; its UID is its name, unless one is given."""
+    return PodRef(namespace, name, PodUid(uid or name))
 
 
 def a_pod(
@@ -86,12 +86,13 @@ def a_pod(
     ready: bool = True,
     phase: PodPhase = PodPhase.RUNNING,
     namespace: str = "default",
+    uid: str | None = None,
     **fields: Any,
 ) -> Pod:
-    """Return a running, ready pod of the Deployment api, labelled app=api; its UID is its name."""
+    """Return a running, ready pod of the Deployment api, labelled app=api; its UID is its name, unless one is given."""
     node = NodeName(on) if on is not None else None
     given: dict[str, Any] = {"created_at": at(-3600), "labels": {"app": "api"}, "controller": owner}
-    return Pod(a_ref(name, namespace), node, phase, ready, **(given | fields))
+    return Pod(a_ref(name, namespace, uid), node, phase, ready, **(given | fields))
 
 
 def terminating(name: str, *, on: str = "n1", seconds: float = 30, **fields: Any) -> Pod:
