@@ -24,6 +24,9 @@ PENDING_TIMEOUT_S = 600.0
 IDEMPOTENCY_TTL_S = 24 * 3600.0
 """How long a key is remembered: as long as the manual promises."""
 
+NODES_FIRST_MAX_S = 2.0
+"""An operation's end waits this long for the hub to know its node as it is now; a telling takes milliseconds."""
+
 INVENTORY_INTERVAL_S = 1.0
 """Ordinary changes of nodes are sent at most this often; cordon and ready flips go at once."""
 
