@@ -15,11 +15,21 @@ from hangar.operator.cluster.port import Identity
 from hangar.operator.conductor import Conductor
 from hangar.operator.loop import Operator
 from hangar.operator.session import session_request
+from hangar.wire.operator import InventoryAnswer, InventoryRequest
 from tests.simulation.faulty import FaultyCluster, LiveWorld, Trouble
 from tests.simulation.fleet import a_world
 from tests.simulation.net import SimulatedChannel, SimulatedHub, Weather
 from tests.simulation.solo import BOTH
 from tests.virtual_loop import LoopClock, pass_time, run_virtual
+
+
+class SlowToTell(SimulatedChannel):
+    """A channel on which reports overtake inventories."""
+
+    async def inventory(self, request: InventoryRequest) -> InventoryAnswer:
+        """Say what the nodes look like, a second late."""
+        await pass_time(1.0)
+        return await super().inventory(request)
 
 
 async def _cordoned_at_the_end(kind: str, *, was_cordoned: bool) -> list[bool]:
@@ -31,7 +41,7 @@ async def _cordoned_at_the_end(kind: str, *, was_cordoned: bool) -> list[bool]:
     live.world.now = live.now()
     if was_cordoned:
         live.world.cordon_by_hand("n1")
-    channel = SimulatedChannel(hub, "c0", Weather(delay_max_s=0.2), dice)
+    channel = SlowToTell(hub, "c0", Weather(), dice)
     operator = Operator(
         FaultyCluster(live, Trouble(), dice),
         channel,
