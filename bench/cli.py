@@ -49,10 +49,10 @@ def run() -> Report:
         name="cli",
         title="The command line",
         rows=(
-            _row(f"`hgr node ls`, {NODES} nodes", "ms", lambda each: each.wall_ms, listing, 0.85),
+            _row(f"hgr node ls, {NODES} nodes", "ms", lambda each: each.wall_ms, listing, 0.85),
             _row("the same, CPU", "ms", lambda each: each.cpu_ms, listing, 0.85),
             _row("the same, memory", "MiB", lambda each: each.memory_mib, listing, 0.4),
-            _row("`hgr --help`", "ms", lambda each: each.wall_ms, help_, 3.0, "python -c pass"),
+            _row("hgr --help", "ms", lambda each: each.wall_ms, help_, 3.0, "python -c pass"),
         ),
         versions={"wingsmith": hangar.__version__, "Kubernetes and kubectl": kubernetes},
         notes=(
