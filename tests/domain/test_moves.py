@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hangar.domain.decision import Accepted, Answer, BudgetFull, Gone, Namesake
 from hangar.domain.ids import OwnerUid
-from hangar.domain.moves import TrackedPod, match_successors, rescheduled_count, tally
+from hangar.domain.moves import TrackedPod, about_to_be_sent, match_successors, rescheduled_count, tally
 from hangar.domain.snapshot import OwnerRef, Pod, PodPhase
 from hangar.domain.view import View
 from tests.domain.building import (
@@ -164,6 +164,13 @@ def test_a_pod_of_the_same_name_is_the_successor_and_no_other_pods() -> None:
     assert successors(view, tracked("db-1")) == ["y"]
     assert successors(view, tracked("db-0"), tracked("db-1")) == ["x", "y"]
     assert successors(a_view(an_owner(), second), tracked("db-0"), tracked("db-1")) == [None, "y"]
+
+
+def test_a_sibling_made_just_before_the_eviction_is_no_successor() -> None:
+    before = a_view(an_owner(), made("young", 0), made("old", -60))
+    sent = about_to_be_sent(tracked("a", sent_at=None), before, at(0.9))
+    assert (sent.sent_at, sent.young_siblings) == (at(0.9), frozenset({"young"}))
+    assert successors(a_view(an_owner(), made("young", 0), made("x", 1)), sent) == ["x"]
 
 
 def test_without_an_owner_or_an_eviction_there_is_no_successor() -> None:

@@ -17,14 +17,17 @@ Played: TypeAlias = Mapping[Scene, "Future[None]"]
 
 
 @contextmanager
-def played(scenes: Iterable[Scene], bed: Bed, stack: Stack) -> Iterator[Played]:
-    """Begin to play all scenes; `result()` of a scene's future waits for it, and raises what it raised."""
+def played(scenes: Iterable[Scene], bed: Bed, stack: Stack, name: str) -> Iterator[Played]:
+    """Begin to play all scenes; `result()` of a scene's future waits for it, and raises what it raised.
+
+    `name` tells their grounds from those of other modules.
+    """
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield {scene: pool.submit(_play, scene, bed, stack, number) for number, scene in enumerate(scenes)}
+        yield {scene: pool.submit(_play, scene, bed, stack, f"{name}-{number}") for number, scene in enumerate(scenes)}
 
 
-def _play(scene: Scene, bed: Bed, stack: Stack, number: int) -> None:
-    ground = Ground(bed, stack.client, f"ground-{number}")
+def _play(scene: Scene, bed: Bed, stack: Stack, name: str) -> None:
+    ground = Ground(bed, stack.client, name)
     try:
         scene(ground)
     finally:

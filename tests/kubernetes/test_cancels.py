@@ -64,7 +64,7 @@ SCENES: Mapping[int, Scene] = {seed: partial(cancelled_at_a_moment, seed) for se
 
 @pytest.fixture(scope="module")
 def all_played(bed: Bed, stack: Stack) -> Iterator[Played]:
-    with played(SCENES.values(), bed, stack) as futures:
+    with played(SCENES.values(), bed, stack, "cancel") as futures:
         yield futures
 
 

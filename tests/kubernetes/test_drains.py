@@ -26,7 +26,7 @@ def scene(each: Scene) -> Scene:
 
 @pytest.fixture(scope="module")
 def all_played(bed: Bed, stack: Stack) -> Iterator[Played]:
-    with played(SCENES, bed, stack) as futures:
+    with played(SCENES, bed, stack, "drain") as futures:
         yield futures
 
 

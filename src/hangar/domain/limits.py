@@ -24,6 +24,9 @@ PENDING_TIMEOUT_S = 600.0
 IDEMPOTENCY_TTL_S = 24 * 3600.0
 """How long a key is remembered: as long as the manual promises."""
 
+NODES_FIRST_MAX_S = 2.0
+"""An operation's end waits this long for the hub to know its node as it is now; a telling takes milliseconds."""
+
 INVENTORY_INTERVAL_S = 1.0
 """Ordinary changes of nodes are sent at most this often; cordon and ready flips go at once."""
 
@@ -146,6 +149,10 @@ GRACE_PERIOD_MAX_S = 24 * 3600
 
 LANDING_MAX_S = 35.0
 """An eviction whose outcome is unknown may still land for this long: a webhook's 30 s and the call's way."""
+
+HELD_MAX_S = 8.0
+"""A step leaves this long after it was decided at the latest, as long as one report may take to be acknowledged; what
+is older is decided anew, for the world has moved on."""
 
 RETRY_FIRST_S = 0.2
 """The first pause after trouble; each further one is twice as long."""

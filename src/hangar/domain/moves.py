@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from hangar.domain.decision import Gone, Namesake
@@ -14,12 +14,16 @@ from hangar.domain.view import StepKey, StepName, View
 
 @dataclass(frozen=True, slots=True)
 class TrackedPod:
-    """A pod that was found on the node. `sent_at` is when an eviction of ours was about to be sent, unless refused."""
+    """A pod that was found on the node. `sent_at` is when an eviction of ours was about to be sent, unless refused.
+
+    `young_siblings` were made just before it: by their age alone they could be taken for its successors.
+    """
 
     ref: PodRef
     owner: OwnerRef | None
     has_disk_empty_dir: bool = False
     sent_at: datetime | None = None
+    young_siblings: frozenset[PodUid] = frozenset()
 
     def __str__(self) -> str:
         return str(self.ref)
@@ -124,11 +128,23 @@ def match_successors(evicted: Iterable[TrackedPod], view: View) -> tuple[Moved, 
     return tuple(moves)
 
 
+def about_to_be_sent(each: TrackedPod, view: View, now: datetime) -> TrackedPod:
+    """Return what to remember of a pod before its eviction is sent."""
+    siblings = view.snapshot.pods_of(each.owner.uid) if each.owner is not None else ()
+    young = frozenset(pod.ref.uid for pod in siblings if pod.created_at >= _oldest_successor_at(now))
+    return replace(each, sent_at=now, young_siblings=young - {each.ref.uid})
+
+
+def _oldest_successor_at(sent_at: datetime) -> datetime:
+    """Return the earliest creation of a successor: Kubernetes keeps whole seconds, and clocks differ by one."""
+    return sent_at.replace(microsecond=0) - timedelta(seconds=1)
+
+
 def _made_since(each: TrackedPod, view: View) -> Iterator[Pod]:
     """Yield the serving pods of an evicted pod's owner that were made since its eviction."""
     if each.owner is None or each.sent_at is None:
         return
-    since = each.sent_at.replace(microsecond=0) - timedelta(seconds=1)  # Kubernetes keeps whole seconds
+    since, others = _oldest_successor_at(each.sent_at), {each.ref.uid, *each.young_siblings}
     for pod in view.snapshot.pods_of(each.owner.uid):
-        if view.serving(pod) and pod.created_at >= since and pod.ref.uid != each.ref.uid:
+        if view.serving(pod) and pod.created_at >= since and pod.ref.uid not in others:
             yield pod

@@ -36,7 +36,7 @@ from hangar.domain.limits import (
     GRACE_PERIOD_MAX_S,
     UNDO_MAX_S,
 )
-from hangar.domain.moves import Tally, tally
+from hangar.domain.moves import Tally, about_to_be_sent, tally
 from hangar.domain.operation import Phase
 from hangar.domain.owners import keeps_last_ready
 from hangar.domain.preflight import Obstacle, Since, holds_refused, judge, obstacles, refused
@@ -153,7 +153,7 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     if walk.denied is not None:
         return _fail(job, view, walk.denied)
     sent = {
-        step.pod.uid: replace(job.memory.pods[step.pod.uid], sent_at=now)
+        step.pod.uid: about_to_be_sent(job.memory.pods[step.pod.uid], view, now)
         for step in walk.steps
         if isinstance(step, Evict)
     }
