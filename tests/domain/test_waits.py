@@ -3,7 +3,7 @@
 from hangar.domain.blockers import blocker, sentence
 from hangar.domain.decision import Answered, Unknown
 from hangar.domain.ids import NodeName, NodeUid, PodUid
-from hangar.domain.limits import LANDING_MAX_S, RETRY_MAX_S
+from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, RETRY_MAX_S
 from hangar.domain.moves import Tally, TrackedPod
 from hangar.domain.snapshot import PodPhase
 from hangar.domain.view import Claims
@@ -43,14 +43,14 @@ def test_what_ends_or_may_end_is_named_with_what_holds_it() -> None:
 
 def test_an_eviction_may_land_from_when_it_was_sent_or_its_outcome_became_unknown() -> None:
     tracked = TrackedPod(a_ref("a"), API, sent_at=NOON)
-    assert landed_at(tracked, None, at(1)) == at(LANDING_MAX_S)
+    assert landed_at(tracked, None, at(1)) == at(HELD_MAX_S + LANDING_MAX_S), "so late it may have left"
     assert landed_at(tracked, Answered(Unknown("timed out"), at(8)), at(36)) == at(8 + LANDING_MAX_S)
-    assert landed_at(tracked, Answered(Unknown("of an earlier try"), at(-60)), at(1)) == at(LANDING_MAX_S)
+    assert landed_at(tracked, Answered(Unknown("of an earlier try"), at(-60)), at(1)) == at(HELD_MAX_S + LANDING_MAX_S)
 
 
 def test_it_is_never_looked_at_again_in_the_past() -> None:
     assert landed_at(TrackedPod(a_ref("a"), API, sent_at=NOON), None, at(60)) == at(60 + RETRY_MAX_S)
-    assert landed_at(TrackedPod(a_ref("a"), API), None, at(60)) == at(60 + LANDING_MAX_S)
+    assert landed_at(TrackedPod(a_ref("a"), API), None, at(60)) == at(60 + HELD_MAX_S + LANDING_MAX_S)
 
 
 # --- for whom ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from hangar.domain.blockers import blocker, listed
 from hangar.domain.decision import Answered, Blocker
 from hangar.domain.ids import OperationId
-from hangar.domain.limits import LANDING_MAX_S, RETRY_MAX_S
+from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, RETRY_MAX_S
 from hangar.domain.moves import Tally, TrackedPod
 from hangar.domain.owners import name_of
 from hangar.domain.snapshot import Pod
@@ -24,11 +24,9 @@ def not_gone(count: Tally) -> tuple[Blocker, ...]:
 
 def landed_at(tracked: TrackedPod, answered: Answered | None, now: datetime) -> datetime:
     """Return when to look again at a pod that an eviction of unknown outcome may still end."""
-    since = max(
-        (each for each in (tracked.sent_at, answered.at if answered is not None else None) if each is not None),
-        default=now,
-    )
-    until = since + timedelta(seconds=LANDING_MAX_S)
+    sent_at = tracked.sent_at or now
+    left_at = sent_at + timedelta(seconds=HELD_MAX_S) if answered is None or answered.at < sent_at else answered.at
+    until = left_at + timedelta(seconds=LANDING_MAX_S)
     # By then it does not count any more, unless it is another operation's, of which this one does not know when.
     return until if until > now else now + timedelta(seconds=RETRY_MAX_S)
 

@@ -61,9 +61,16 @@ class _ProblemDoc(msgspec.Struct):
 
 
 class HttpChannel:
-    """The four calls over HTTP. One instance serves one operator."""
+    """The four calls over HTTP. One instance serves one operator; tests alone give it a transport."""
 
-    def __init__(self, server: str, token: str, ca_file: str | None = None) -> None:
+    def __init__(
+        self,
+        server: str,
+        token: str,
+        ca_file: str | None = None,
+        *,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
         self._server = server.rstrip("/")
         verify: ssl.SSLContext | bool = ssl.create_default_context(cafile=ca_file) if ca_file else True
         self._client = httpx2.AsyncClient(
@@ -71,6 +78,7 @@ class HttpChannel:
             verify=verify,
             timeout=CALL_TIMEOUT_S,
             trust_env=False,
+            transport=transport,
         )
 
     async def close(self) -> None:

@@ -7,14 +7,13 @@ before act: steps whose decision changed the memory are held until the hub has a
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 
 from hangar.domain.decision import Accepted, Answer, Answered, End, Go, Step, Unmark
 from hangar.domain.ids import NodeName, NodeUid, OperationId, PodUid
 from hangar.domain.kind import Job, Kind
-from hangar.domain.limits import LANDING_MAX_S, PROGRESS_INTERVAL_S
+from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, PROGRESS_INTERVAL_S
 from hangar.domain.operation import Phase
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import ClusterSettings, StepKey, StepName, key_of, retry_at
@@ -47,14 +46,16 @@ class Turned:
 class Conductor:
     """Decides for one cluster. All methods are called from one thread."""
 
-    def __init__(self, kinds: Mapping[str, Kind[Any, Any]], allowed: frozenset[str], settings: ClusterSettings) -> None:
+    def __init__(
+        self, kinds: Mapping[str, Kind[object, object]], allowed: frozenset[str], settings: ClusterSettings
+    ) -> None:
         self._kinds = kinds
         self._settings = settings
         self.allowed = allowed
         self._open: dict[OperationId, _Open] = {}
         self._refused: dict[OperationId, ReportDoc] = {}
         self._ended: dict[OperationId, None] = {}  # said over and acknowledged: a late sync must not revive them
-        self._in_flight: set[StepKey] = set()
+        self._in_flight: dict[StepKey, datetime] = {}  # since when each is decided
         self._answers: dict[StepKey, Answered] = {}
         self._accepted: dict[PodUid, datetime] = {}
 
@@ -78,11 +79,12 @@ class Conductor:
                 continue
             known = self._open.get(operation)
             if known is None:
-                if (refusal := self._why_refused(doc)) is not None:
-                    failed = ReportDoc(id=doc.id, n=doc.report_n + 1, phase=Phase.FAILED.value, result=refusal)
+                seen = self._why_refused(doc) or self._first_sight(doc, sent_at)
+                if isinstance(seen, ResultDoc):
+                    failed = ReportDoc(id=doc.id, n=doc.report_n + 1, phase=Phase.FAILED.value, result=seen)
                     self._refused[operation] = failed
                 else:
-                    self._open[operation] = self._first_sight(doc, sent_at)
+                    self._open[operation] = seen
                 continue
             job = known.open_job.job
             deadline_at = job.deadline_at if doc.remaining_s is None else sent_at + timedelta(seconds=doc.remaining_s)
@@ -121,22 +123,23 @@ class Conductor:
     def answered(self, operation: OperationId, step: Step, answer: Answer, now: datetime) -> None:
         """Take in the answer to a step."""
         key = key_of(operation, step)
-        self._in_flight.discard(key)
+        self._in_flight.pop(key, None)
         before = self._answers.get(key)
         is_same = before is not None and type(before.answer) is type(answer)
         self._answers[key] = Answered(answer, now, before.tries + 1 if before is not None and is_same else 1)
         if key.step is StepName.EVICT and isinstance(answer, Accepted):
             self._accepted[PodUid(key.subject)] = now
 
-    def why_withheld(self, operation: OperationId, step: Step) -> str | None:
+    def why_withheld(self, operation: OperationId, step: Step, now: datetime) -> str | None:
         """Return why a step must not leave any more, or None: the part of the gate that is the operation's own."""
-        if isinstance(step, Unmark):
-            return None
         each = self._open.get(operation)
-        if each is None:
+        if each is None and not isinstance(step, Unmark):
             return "the operation is over"
-        if each.open_job.job.is_cancelled:
+        if each is not None and each.open_job.job.is_cancelled:
             return "the operation was cancelled"
+        decided_at = self._in_flight.get(key_of(operation, step))
+        if decided_at is None or now - decided_at > timedelta(seconds=HELD_MAX_S):
+            return "it could not leave soon after it was decided, and is decided anew"
         return None
 
     # --- deciding -----------------------------------------------------------------------------------------------------
@@ -160,12 +163,12 @@ class Conductor:
         steps += self._unmark(snapshot, now)
         return Turned(tuple(steps), min(times, default=None))
 
-    def _go(self, each: _Open, decision: Go[Any], now: datetime, times: list[datetime]) -> tuple[Step, ...]:
+    def _go(self, each: _Open, decision: Go[object], now: datetime, times: list[datetime]) -> tuple[Step, ...]:
         """Report what changed; return the steps that need not wait for it."""
         job = each.open_job.job
         if decision.recheck_at is not None:
             times.append(decision.recheck_at)
-        self._in_flight |= {key_of(job.id, step) for step in decision.steps}
+        self._in_flight |= {key_of(job.id, step): now for step in decision.steps}
         progress = progress_doc(decision.progress)
         is_new_memory = decision.memory != job.memory
         if is_new_memory or not each.is_claimed:
@@ -189,7 +192,7 @@ class Conductor:
             id=each.open_job.job.id, n=each.n, phase=Phase.RUNNING.value, memory=memory, progress=progress
         )
 
-    def _end(self, each: _Open, decision: End[Any]) -> None:
+    def _end(self, each: _Open, decision: End[object]) -> None:
         each.n += 1
         each.outbox = ReportDoc(
             id=each.open_job.job.id,
@@ -213,21 +216,28 @@ class Conductor:
             key = key_of(node.mark.operation, step)
             answered = self._answers.get(key)
             if key not in self._in_flight and (answered is None or now >= retry_at(answered)):
-                self._in_flight.add(key)
+                self._in_flight[key] = now
                 found.append((node.mark.operation, step))
         return found
 
     # --- keeping ------------------------------------------------------------------------------------------------------
 
-    def _first_sight(self, doc: JobDoc, sent_at: datetime) -> _Open:
+    def _first_sight(self, doc: JobDoc, sent_at: datetime) -> _Open | ResultDoc:
+        """Return an operation as it comes from the hub, or how it ends where that cannot be understood."""
         kind = self._kinds[doc.type]
         left_s = doc.deadline_s if doc.remaining_s is None else doc.remaining_s
-        memory = msgspec.convert(doc.memory, kind.memory) if doc.memory is not None else kind.memory()
-        job: Job[Any, Any] = Job(
+        try:
+            params = msgspec.convert(doc.params, kind.params)
+            memory = msgspec.convert(doc.memory, kind.memory) if doc.memory is not None else kind.memory()
+        except msgspec.ValidationError as error:
+            # One operation that is not understood must not keep the operator from all the others.
+            text = f"this operator does not understand what the hub has stored of this {doc.type}: {error}"
+            return ResultDoc(code="unsupported_kind", message=text)
+        job: Job[object, object] = Job(
             OperationId(doc.id),
             NodeName(doc.target),
             NodeUid(doc.target_uid),
-            msgspec.convert(doc.params, kind.params),
+            params,
             memory,
             doc.created_by,
             doc.reason,
@@ -255,7 +265,8 @@ class Conductor:
         self._drop_held(each)
 
     def _drop_held(self, each: _Open) -> None:
-        self._in_flight -= {key_of(each.open_job.job.id, step) for step in each.held}
+        for step in each.held:
+            self._in_flight.pop(key_of(each.open_job.job.id, step), None)
         each.held = ()
 
     def _tidy(self, snapshot: Snapshot, now: datetime) -> None:

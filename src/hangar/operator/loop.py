@@ -13,7 +13,7 @@ from datetime import datetime
 import structlog
 
 from hangar.clock import Clock
-from hangar.domain.decision import Accepted, Step
+from hangar.domain.decision import Accepted, Step, Unknown
 from hangar.domain.ids import NodeName, OperationId
 from hangar.domain.limits import EVICTION_TIMEOUT_S, INVENTORY_INTERVAL_S, NODES_FIRST_MAX_S, RETRY_FIRST_S, RETRY_MAX_S
 from hangar.domain.snapshot import Node, Snapshot
@@ -89,20 +89,32 @@ class Operator:
     # --- the session --------------------------------------------------------------------------------------------------
 
     async def _sessions(self) -> None:
+        this = asyncio.current_task()
+        assert this is not None
         while True:
-            self._session = await self._open_session()
+            self._session = session = await self._open_session()
             self._conductor.begin_session()
             self._told_nodes = {}
             self._inventory_wanted.set()
-            try:
-                async with asyncio.TaskGroup() as tasks:
-                    tasks.create_task(self._syncs(self._session))
-                    tasks.create_task(self._turns())
-                    tasks.create_task(self._reports(self._session))
-                    tasks.create_task(self._inventories(self._session))
-            except* SessionLostError as lost:
-                log.warning("session lost", why=str(lost.exceptions[0]))
+            # A task of its own, since in Python 3.11 a group that is about to end swallows a cancel of its task.
+            why = await asyncio.create_task(self._serve(session))
             self._session = None
+            if this.cancelling():
+                raise asyncio.CancelledError
+            log.warning("session lost", why=why)
+
+    async def _serve(self, session: _Session) -> str:
+        """Serve until the session is lost; return why."""
+        why = ""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._syncs(session))
+                tasks.create_task(self._turns())
+                tasks.create_task(self._reports(session))
+                tasks.create_task(self._inventories(session))
+        except* SessionLostError as lost:
+            why = str(lost.exceptions[0])
+        return why
 
     async def _open_session(self) -> _Session:
         pause_s = RETRY_FIRST_S
@@ -286,17 +298,28 @@ class Operator:
         for operation, step in steps:
             task = asyncio.create_task(self._take(operation, step))
             self._steps.add(task)
-            task.add_done_callback(self._steps.discard)
+            task.add_done_callback(self._step_ended)
 
     async def _take(self, operation: OperationId, step: Step) -> None:
         def gate() -> str | None:
-            return self._why_powerless() or self._conductor.why_withheld(operation, step)
+            return self._why_powerless() or self._conductor.why_withheld(operation, step, self._cluster.now())
 
-        answer = await self._cluster.perform(step, gate)
+        try:
+            answer = await self._cluster.perform(step, gate)
+        except BaseException:
+            # Whatever this was, the step may have been sent; unanswered, it would hold its operation open for ever.
+            self._conductor.answered(operation, step, Unknown("the operator failed in this"), self._cluster.now())
+            self._turn_wanted.set()
+            raise
         self._conductor.answered(operation, step, answer, self._cluster.now())
         level = log.debug if isinstance(answer, Accepted) else log.info
         level("step answered", operation=operation, step=repr(step), answer=repr(answer))
         self._turn_wanted.set()
+
+    def _step_ended(self, task: asyncio.Task[None]) -> None:
+        self._steps.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a step failed", exc_info=error)
 
     def _tell_ends(self) -> None:
         """Write the reason of each end to the log, once, even if the hub cannot be reached to hear it."""

@@ -5,7 +5,7 @@ several drains from spending one budget twice.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -52,7 +52,7 @@ def _not_before_answers(job: Job[object, object], decision: End[object], view: V
     if not count:
         return decision
     waits = (blocker("in_flight", f"operation {job.id}", steps=count),)
-    return Go(decision.memory, decision.progress, blockers=waits)
+    return Go(decision.memory, replace(decision.progress, blockers=waits), blockers=waits)
 
 
 def view_of(

@@ -1,0 +1,45 @@
+"""The operator's settings, from its environment."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from hangar.domain.limits import SETTLE_S
+from hangar.operator.settings import OperatorSettings
+
+
+def settings(patch: pytest.MonkeyPatch, **variables: str) -> OperatorSettings:
+    given = {"SERVER": "https://hub.example", "TOKEN_FILE": "/run/token"} | variables
+    for name, value in given.items():
+        patch.setenv(f"HANGAR_{name}", value)
+    return OperatorSettings.model_validate({})
+
+
+def test_an_address_and_a_token_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = settings(monkeypatch)
+    assert (told.server, told.token_file) == ("https://hub.example", Path("/run/token"))
+    assert told.allowed_operations == {"cordon", "drain"}
+    assert (told.read_only, told.has_autoscaler, told.settle_s, told.kubeconfig) == (False, False, SETTLE_S, None)
+
+
+def test_without_them_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HANGAR_SERVER", "HANGAR_TOKEN_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ValidationError, match=r"server[\s\S]*token_file"):
+        OperatorSettings.model_validate({})
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"), [("cordon", {"cordon"}), (" drain , cordon,", {"cordon", "drain"}), ("", set[str]())]
+)
+def test_what_is_allowed_is_a_list_with_commas(monkeypatch: pytest.MonkeyPatch, text: str, allowed: set[str]) -> None:
+    assert settings(monkeypatch, ALLOWED_OPERATIONS=text).allowed_operations == allowed
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("ALLOWED_OPERATIONS", "cordon,reboot"), ("SETTLE_S", "-1"), ("LOG_FORMAT", "xml")]
+)
+def test_what_cannot_be_meant_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    with pytest.raises(ValidationError, match=name.lower()):
+        settings(monkeypatch, **{name: text})
