@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-kubernetes bench acceptance lock clean
+.PHONY: help setup demo test check docs test-kubernetes bench acceptance lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -24,7 +24,7 @@ demo: $(READY) ## run a whole fleet: hub, operators, simulated clusters
 	@$(BIN)/hangar-demo
 
 test: $(READY) ## all tests that need no Kubernetes
-	@$(BIN)/python -m pytest tests --ignore=tests/kubernetes -n auto
+	@$(BIN)/python -m pytest tests --ignore=tests/kubernetes -n auto --dist loadgroup
 
 check: $(READY) ## style, types, layers
 	@$(BIN)/ruff check .
@@ -32,6 +32,9 @@ check: $(READY) ## style, types, layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest tests/tidy
+
+docs: $(READY) ## write docs/reference from the code
+	@$(BIN)/python -m tools.reference
 
 test-kubernetes: $(READY) ## tests on a real Kubernetes, built on first use
 	@$(BIN)/python -m pytest tests/kubernetes

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from bench import drain
+from bench import cli, drain
 from bench.report import Report
 
-BENCHES: Mapping[str, Callable[[], Report]] = MappingProxyType({"drain": drain.run})
+BENCHES: Mapping[str, Callable[[], Report]] = MappingProxyType({"cli": cli.run, "drain": drain.run})
 
 
 def main() -> int:

@@ -22,12 +22,15 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One piece of work, measured several times; medians count. `runs` and `budget_max` are in `unit`."""
+    """One piece of work, measured several times; medians count. `runs` and `budget_max` are in `unit`.
+
+    `budget_max` None leaves the budget to the ratio.
+    """
 
     work: str
     unit: str
     runs: Sequence[float]
-    budget_max: float
+    budget_max: float | None
     peer: Peer | None = None
 
     @property
@@ -39,7 +42,8 @@ class Row:
     def is_kept(self) -> bool:
         """Tell whether the budget is kept, and the ratio where there is a peer."""
         is_in_ratio = self.peer is None or self.ratio is None or self.ratio <= self.peer.ratio_max
-        return median(self.runs) <= self.budget_max and is_in_ratio
+        is_in_budget = self.budget_max is None or median(self.runs) <= self.budget_max
+        return is_in_budget and is_in_ratio
 
     def cells(self) -> list[str]:
         """Return the row as text, a cell a column."""
@@ -48,7 +52,7 @@ class Row:
             self._figure(self.runs),
             f"{self.peer.name} {self._figure(self.peer.runs)}" if self.peer else "",
             f"{self.ratio:.2f}" if self.ratio is not None else "",
-            f"<= {self.budget_max:g} {self.unit}" + (f", <= {self.peer.ratio_max:g}x" if self.peer else ""),
+            ", ".join(self._budgets()),
             "ok" if self.is_kept else "missed",
         ]
 
@@ -56,6 +60,10 @@ class Row:
         """Return all runs on one line."""
         peers = f"; {self.peer.name} {_listed(self.peer.runs)}" if self.peer else ""
         return f"{self.work}: ours {_listed(self.runs)}{peers} ({self.unit})"
+
+    def _budgets(self) -> list[str]:
+        budgets = [] if self.budget_max is None else [f"<= {self.budget_max:g} {self.unit}"]
+        return [*budgets, *([f"<= {self.peer.ratio_max:g}x"] if self.peer else [])]
 
     def _figure(self, runs: Sequence[float]) -> str:
         return f"{median(runs):.2f} {self.unit}"

@@ -66,6 +66,8 @@ class Bed:
     Attributes:
         kubeconfig: Path of the superuser's kubeconfig.
         server: URL of the API server.
+        ca_file: The authority that every certificate of the bed is from.
+        server_pair: A certificate for servers on loopback, and its key.
         etcd, apiserver, controller_manager, scheduler, kwok: The programs, each its own process.
         audit: What the API server recorded.
         kube: A client for arranging and reading objects.
@@ -80,6 +82,8 @@ class Bed:
         self._authority = Authority(self.folder)
         self._admin = self._authority.issue("admin", (SUPERUSERS,))
         self.server = f"https://127.0.0.1:{self._ports.apiserver}"
+        self.ca_file = self._authority.path
+        self.server_pair = self._admin
         self.kubeconfig = self._write_kubeconfig("admin", self._admin)
         kwok.write_config(self.folder / "kwok.yaml", programs)
         audit.write_policy(self.folder / "audit.yaml")

@@ -1,5 +1,6 @@
 """A blocking client of the hub's API: operations as plain dictionaries, waited for by long poll."""
 
+import ssl
 import time
 from collections.abc import Callable
 from typing import Any
@@ -31,9 +32,12 @@ class HubRefusedError(Exception):
 class HubClient:
     """The API of one hub, with one token. May be used by several threads."""
 
-    def __init__(self, server: str, token: str) -> None:
+    def __init__(self, server: str, token: str, trust: ssl.SSLContext | None = None) -> None:
         headers = {"Authorization": f"Bearer {token}"}
-        self._http = httpx2.Client(base_url=server, headers=headers, timeout=CALL_TIMEOUT_S, trust_env=False)
+        verify = True if trust is None else trust
+        self._http = httpx2.Client(
+            base_url=server, headers=headers, timeout=CALL_TIMEOUT_S, trust_env=False, verify=verify
+        )
 
     def close(self) -> None:
         """Close the connections."""

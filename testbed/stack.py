@@ -1,6 +1,7 @@
-"""The product on a bed: the hub and the cluster's operator, each a process of its own, over HTTP on loopback."""
+"""The product on a bed: the hub and the cluster's operator, each a process of its own, speaking over loopback."""
 
 import os
+import ssl
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -59,6 +60,7 @@ class Stack:
         kubeconfig: As whom the operator acts.
         leases: The hub's times.
         settings: More of the operator's settings, such as `HANGAR_SETTLE_S`.
+        is_secure: Whether the hub serves TLS, with the bed's certificate; `bed.ca_file` is then what to trust.
 
     Attributes:
         hub, operator: The processes; start them from a thread that lives as long as they.
@@ -67,24 +69,41 @@ class Stack:
     """
 
     def __init__(
-        self, bed: Bed, kubeconfig: Path, leases: Leases = SHORT, settings: Mapping[str, str] = NO_SETTINGS
+        self,
+        bed: Bed,
+        kubeconfig: Path,
+        leases: Leases = SHORT,
+        settings: Mapping[str, str] = NO_SETTINGS,
+        *,
+        is_secure: bool = False,
     ) -> None:
         (port,) = free_ports(1)
         self._folder = bed.folder / f"stack-{port}"
         self._folder.mkdir()
-        self.server = f"http://127.0.0.1:{port}"
+        self.server = f"{'https' if is_secure else 'http'}://127.0.0.1:{port}"
+        trust = ssl.create_default_context(cafile=bed.ca_file) if is_secure else None
+        pair = ["--tls-cert", str(bed.server_pair.certificate), "--tls-key", str(bed.server_pair.key)]
         database = {"HANGAR_DB": str(self._folder / "hub.db")}
         self.token, operator_token = _tokens(database)
-        self.client = HubClient(self.server, self.token)
+        self.client = HubClient(self.server, self.token, trust)
+        self._ca = {"HANGAR_CA_FILE": str(bed.ca_file)} if is_secure else {}
         self._kubeconfig = kubeconfig
         self._token_file = self._folder / "operator.token"
         self._token_file.touch(mode=0o600)
         self._token_file.write_text(operator_token)
         self.hub = Component(
             "hangar-server",
-            [sys.executable, "-m", "hangar.hub", "serve", "--listen", f"127.0.0.1:{port}"],
+            [
+                sys.executable,
+                "-m",
+                "hangar.hub",
+                "serve",
+                "--listen",
+                f"127.0.0.1:{port}",
+                *(pair if is_secure else []),
+            ],
             self._folder / "hub.log",
-            Probe(port, "/readyz"),
+            Probe(port, "/readyz", trust),
             _environment(leases.environment() | database),
         )
         self.operator = self.operator_with(settings)
@@ -96,6 +115,7 @@ class Stack:
             "HANGAR_TOKEN_FILE": str(self._token_file),
             "HANGAR_KUBECONFIG": str(self._kubeconfig),
             "HANGAR_LOG_FORMAT": "console",
+            **self._ca,
         }
         return Component(
             "hangar-operator",

@@ -18,7 +18,7 @@ def test_the_manuals_line_asks_for_what_is_free_in_a_cluster(hub: ScriptedHub, h
     hub.on_list("/v1/devices")
     ran = hgr("device", "ls", "--cluster", "iad-1", "--allocatable")
     assert hub.requests[0].query == {"cluster": "iad-1", "allocatable": "true", "page_size": "1000"}
-    assert (ran.code, ran.err) == (0, "no free devices\n")
+    assert (ran.code, ran.err) == (0, "no devices with cluster=iad-1, allocatable=true\n")
 
 
 def test_a_device_is_named_by_cluster_node_and_resource(hub: ScriptedHub, hgr: Hgr) -> None:

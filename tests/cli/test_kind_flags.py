@@ -10,7 +10,8 @@ import pytest
 from hangar.cli import kind_flags
 from hangar.cli.commands import Parser
 from hangar.cli.failures import UsageError
-from hangar.cli.kind_flags import add_kind_flags, flag_of, given_params
+from hangar.cli.flags import flag_of
+from hangar.cli.kind_flags import add_kind_flags, given_params
 from hangar.kinds import KINDS
 
 

@@ -37,15 +37,20 @@ def test_each_field_error_has_its_own_line() -> None:
     errors = (FieldError("params.deadline_s", "must be at least 1"), FieldError("params.x", "there is no such field"))
     failure = refused(Problem(ProblemCode.INVALID_VALUE, "two values are wrong", errors))
     assert failure.message == "two values are wrong"
-    assert failure.details == ("params.deadline_s: must be at least 1", "params.x: there is no such field")
+    assert failure.details == ("--deadline: must be at least 1", "--x: there is no such field")
 
 
 def test_a_detail_that_only_repeats_the_errors_is_said_once() -> None:
     errors = (FieldError("a", "is missing"), FieldError("b", "is missing"))
-    for detail in ("a: is missing; b: is missing", "a is missing; b is missing"):
-        failure = refused(Problem(ProblemCode.INVALID_VALUE, detail, errors))
-        assert failure.message == "A value is not valid"
-        assert failure.details == ("a: is missing", "b: is missing")
+    failure = refused(Problem(ProblemCode.INVALID_VALUE, "a: is missing; b: is missing", errors))
+    assert failure.message == "A value is not valid"
+    assert failure.details == ("a: is missing", "b: is missing")
+
+
+@pytest.mark.parametrize(("path", "said"), [("query.phase", "--phase"), ("", "the body"), ("target", "TARGET")])
+def test_a_single_error_is_the_message(path: str, said: str) -> None:
+    problem = Problem(ProblemCode.INVALID_VALUE, f"{path or 'the body'}: is wrong", (FieldError(path, "is wrong"),))
+    assert (refused(problem).message, refused(problem).details) == (f"{said}: is wrong", ())
 
 
 def test_an_error_that_the_detail_already_tells_is_not_repeated() -> None:

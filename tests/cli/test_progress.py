@@ -38,18 +38,29 @@ def test_the_outcome_is_one_line() -> None:
     assert outcome(ended(9, "failed", "no capacity:\n3 GPUs")) == (
         "node.drain iad-1-n02 failed: no capacity:\\n3 GPUs (42s)"
     )
+    assert outcome(ended(9, "cancelled", "cancelled: 3 moved")) == "node.drain iad-1-n02 cancelled: 3 moved (42s)"
 
 
 @pytest.mark.parametrize(
     ("record", "said"),
     [
         (an_operation(), ""),
-        (running(2, 1, "1 terminating"), "1/3 replicas, 1 terminating"),
-        (running(2, 0, "evicting", "pdb a: needs 2 has 2", "b"), "0/3 replicas, evicting; pdb a: needs 2 has 2; b"),
+        (running(2, 1, ""), "1/3 replicas"),
+        (running(2, 1, "1 terminating"), "1 terminating"),
+        (running(2, 0, "evicting", "pdb a: needs 2 has 2", "b"), "evicting; pdb a: needs 2 has 2; b"),
+        (running(2, 0, "evicting", *"abcdefg"), "evicting; a; b; c; d; e (+2 more)"),
         (an_operation(status_reason=asdict(shown.StatusReason(code="x", message="no operator"))), "no operator"),
         (
             an_operation(cancel=asdict(shown.Cancel(requested_by="ann", requested_at="x"))),
             "cancel asked for by ann",
+        ),
+        (
+            running(2) | {"status_reason": {"code": "operator_silent", "message": "nobody there"}},
+            "evicting; nobody there",
+        ),
+        (
+            running(2) | {"status_reason": {"code": "cancel_requested", "message": "to stop"}, "cancel": {"x": 1}},
+            "evicting; to stop",
         ),
     ],
 )
@@ -60,30 +71,42 @@ def test_what_it_does_and_waits_for_is_said(record: dict[str, Any], said: str) -
 def test_elsewhere_each_change_has_one_line() -> None:
     stream = io.StringIO()
     screen = Screen(stream)
-    for record in (an_operation(), an_operation(), running(2), running(3), running(4, 1)):
+    for record in (an_operation(), an_operation(), running(2), running(3), running(4, 1, "waiting")):
         screen.show(record)
         screen.tick()
     screen.clear()
     assert stream.getvalue().splitlines() == [
         "node.drain iad-1-n02 pending",
-        "node.drain iad-1-n02 running: 0/3 replicas, evicting",
-        "node.drain iad-1-n02 running: 1/3 replicas, evicting",
+        "node.drain iad-1-n02 running: evicting",
+        "node.drain iad-1-n02 running: waiting",
     ]
 
 
 @pytest.mark.usefixtures("width_40")
-def test_on_a_terminal_one_line_is_rewritten_and_never_wraps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_lines_are_rewritten_in_place_and_never_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     stream, times = Terminal(), iter([0.0, 3.0, 4.0])
     screen = Screen(stream, clock=lambda: next(times))
-    screen.show(running(2, 1, "evicting", "a", "b"))
+    screen.show(running(2, 1, "evicting", "pdb a needs 2 has 2", "b"))
     screen.tick()
     screen.clear()
-    drawn = stream.getvalue().split("\r\x1b[2K")
-    assert drawn[1:3] == ["node.drain iad-1-n02 running 3s: 1/3 r…", "node.drain iad-1-n02 running 4s: 1/3 r…"]
-    assert all(len(line) < 40 for line in drawn)
-    assert drawn[-1] == ""
-    assert "\n" not in stream.getvalue()
+    first, *more = ["node.drain iad-1-n02 running 3s:", "  evicting; pdb a needs 2 has 2 (+1", "  more)"]
+    erased = "\r\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K"
+    again = first.replace("3s", "4s")
+    assert stream.getvalue() == "\n".join([first, *more]) + erased + "\n".join([again, *more]) + erased
+    assert all(len(line) <= 40 - len("^C") - 1 for line in (first, *more))
+
+
+@pytest.mark.usefixtures("width_40")
+def test_a_note_takes_the_place_of_the_live_lines_and_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    screen = Screen(stream, clock=lambda: 0.0)
+    screen.show(running(2, 1, "evicting"))
+    screen.note("still waiting")
+    screen.clear()
+    live = "node.drain iad-1-n02 running 0s:\n  evicting"
+    assert stream.getvalue() == f"{live}\r\x1b[2K\x1b[1A\x1b[2Kstill waiting\n"
 
 
 @pytest.mark.usefixtures("width_40")
@@ -91,7 +114,7 @@ def test_the_phase_is_coloured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal()
     Screen(stream, clock=lambda: 0.0).show(running(2))
-    assert "node.drain iad-1-n02 \x1b[36mrunning\x1b[0m 0s: 0/3 r…" in stream.getvalue()
+    assert stream.getvalue() == "node.drain iad-1-n02 \x1b[36mrunning\x1b[0m 0s:\n  evicting"
 
 
 def test_quiet_shows_nothing() -> None:

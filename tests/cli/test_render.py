@@ -5,7 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hangar.cli.documents import Document
-from hangar.cli.render import GREEN, Column, Table, age, cells_of, clean, cut, inline, key_values, phase_colour, text_of
+from hangar.cli.render import (
+    GREEN,
+    Column,
+    Table,
+    age,
+    cells_of,
+    clean,
+    cut,
+    fold,
+    inline,
+    key_values,
+    phase_colour,
+    text_of,
+)
 
 NAME_AND_NOTE = (Column("NAME", text_of("name")), Column("NOTE", text_of("note")))
 
@@ -32,8 +45,28 @@ def test_wide_letters_take_two_cells() -> None:
 
 def test_the_last_column_is_cut_to_the_terminal_and_whole_elsewhere() -> None:
     items = [{"name": "a", "note": "a long note that goes on"}]
-    assert list(plain(width_max=20).lines(items, 0))[1] == "a      a long note …"
+    assert list(plain(width_max=24).lines(items, 0))[1] == "a      a long note that…"
     assert list(plain().lines(items, 0))[1].endswith("goes on")
+
+
+def test_a_last_column_without_room_is_left_whole() -> None:
+    items = [{"name": "a", "note": "a long note that goes on"}]
+    assert list(plain(width_max=20).lines(items, 0))[1].endswith("goes on")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("fits in", ["fits in"]),
+        ("one two three", ["one two", "  three"]),
+        ("one twos three four five six", ["one twos", "  three", "  four fi…"]),
+        ("abcdefghijklmno", ["abcdefghij", "  klmno"]),
+        ("点検点検点検", ["点検点検点", "  検"]),
+        ("ab cdefghijklmnopq", ["ab", "  cdefghij", "  klmnopq"]),
+    ],
+)
+def test_a_long_text_is_folded_at_spaces_and_cut_in_its_last_line(text: str, lines: list[str]) -> None:
+    assert fold(text, 10, 3) == lines
 
 
 def test_colours_do_not_disturb_the_alignment() -> None:

@@ -87,6 +87,17 @@ async def the_mark_of_a_cordon_that_is_ours_is_not_taken_off(stage: Stage) -> No
 
 
 @scene
+async def a_step_is_not_taken_on_a_cordon_that_changed_hands_since_its_decision(stage: Stage) -> None:
+    node = await a_node(stage)
+    await stage.cordon_by_hand("n1", "kubectl-cordon")
+    await until(stage, "it is cordoned", lambda snapshot: snapshot.nodes[node.name].unschedulable)
+    for step in (Cordon(node.name, node.uid, MARK), Uncordon(node.name, node.uid, held_by=MARK.operation)):
+        assert isinstance(await take(stage, step), Busy)
+    seen = now_shown(stage).nodes[node.name]
+    assert (seen.unschedulable, seen.mark, seen.cordon_manager) == (True, None, "kubectl-cordon")
+
+
+@scene
 async def an_uncordon_works_on_anybodys_cordon(stage: Stage) -> None:
     node = await a_node(stage)
     await stage.cordon_by_hand("n1", "kubectl-cordon")

@@ -1,8 +1,11 @@
 """The hub on real sockets: plain, with TLS, and how it stops."""
 
 import asyncio
+import http.client
+import json
 import ssl
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -71,6 +74,22 @@ def test_a_client_that_hangs_up_is_no_longer_waited_for(api: Api) -> None:
         return api.hub.tail.waiting_count
 
     assert served(api, talk) == 0
+
+
+@pytest.mark.parametrize("with_token", [True, False])
+def test_a_caller_who_is_still_sending_too_much_hears_the_refusal(api: Api, with_token: bool) -> None:
+    def send(port: int) -> tuple[int, str]:
+        # A plain client, which reads the answer once all is sent.
+        headers = (bearer(api) if with_token else {}) | {"Content-Type": "application/json"}
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+            connection.request("POST", "/v1/operations", b" " * 4_000_000, headers)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())["code"]
+
+    async def talk(port: int) -> tuple[int, str]:
+        return await asyncio.to_thread(send, port)
+
+    assert served(api, talk) == ((413, "too_large") if with_token else (401, "unauthenticated"))
 
 
 def test_a_hub_that_stops_answers_those_who_wait(api: Api) -> None:

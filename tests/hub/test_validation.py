@@ -37,7 +37,7 @@ class Thing(BaseModel):
         ({"parts": []}, "parts", "must be an object"),
         ({"parts": {"a": "b"}}, "parts.a", "must be a whole number"),
         ({"many": [1, "b"]}, "many[1]", "must be a whole number"),
-        ({"colour": 1}, "colour", "there is no such field here; there are: count, name"),
+        ({"colour": 1}, "colour", "is no field here: there are count, name"),
     ],
 )
 @pytest.mark.parametrize("root", ["", "params"])

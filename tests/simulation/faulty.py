@@ -13,7 +13,7 @@ from hangar.domain.snapshot import Node, Snapshot
 from hangar.operator.cluster.port import Gate, Identity
 from hangar.operator.cluster.simulated import api
 from hangar.operator.cluster.simulated.world import World
-from tests.virtual_loop import LoopClock
+from tests.virtual_loop import LoopClock, pass_time
 
 
 @dataclass(slots=True)
@@ -103,13 +103,13 @@ class FaultyCluster:
         """Read the world, a little late."""
         stirred = asyncio.Event()
         self._live.watchers.append(stirred.set)
-        await asyncio.sleep(self._dice.uniform(0.0, 0.2))
+        await pass_time(self._dice.uniform(0.0, 0.2))
         while True:
             self._seen = self._live.touch().snapshot()
             changed.set()
             await stirred.wait()
             stirred.clear()
-            await asyncio.sleep(self._dice.uniform(0.0, self._trouble.read_lag_max_s))
+            await pass_time(self._dice.uniform(0.0, self._trouble.read_lag_max_s))
 
     def snapshot(self) -> Snapshot | None:
         """Return the cluster as last read."""
@@ -121,7 +121,7 @@ class FaultyCluster:
 
     async def perform(self, step: Step, gate: Gate) -> Answer:
         """Take a step, if nothing goes wrong on the way."""
-        await asyncio.sleep(self._delay_s())
+        await pass_time(self._delay_s())
         why = "the process is dead" if self.is_dead else gate()
         if why is not None:
             return Withheld(why)
@@ -143,18 +143,18 @@ class FaultyCluster:
                 return outcome
             roll -= chance
         if roll < chances.lost_before:
-            await asyncio.sleep(EVICTION_TIMEOUT_S)
+            await pass_time(EVICTION_TIMEOUT_S)
             return Unknown("timed out")
         roll -= chances.lost_before
         if roll < chances.lands_late:
             asyncio.get_running_loop().call_later(self._dice.uniform(8.0, 30.0), self._live.land, step, seen)
-            await asyncio.sleep(EVICTION_TIMEOUT_S)
+            await pass_time(EVICTION_TIMEOUT_S)
             return Unknown("timed out")
         answer = self._live.land(step, seen)
         if roll - chances.lands_late < chances.lost_after:
-            await asyncio.sleep(EVICTION_TIMEOUT_S)
+            await pass_time(EVICTION_TIMEOUT_S)
             return Unknown("timed out")
-        await asyncio.sleep(self._delay_s())
+        await pass_time(self._delay_s())
         return answer
 
     def _delay_s(self) -> float:

@@ -34,7 +34,7 @@ from hangar.wire.operator import (
     SyncRequest,
 )
 from hangar.wire.problems import Problem
-from tests.virtual_loop import NOON, LoopClock
+from tests.virtual_loop import NOON, LoopClock, pass_time
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class SimulatedHub:
     async def sweeps(self) -> None:
         """Sweep once a second while up."""
         while True:
-            await asyncio.sleep(1)
+            await pass_time(1)
             if self.is_up:
                 self.store.write(lambda tx: sweep(tx, self.rules, self.now_us()))
 
@@ -153,16 +153,16 @@ class SimulatedChannel:
 
     async def _call(self, act: Callable[[Tx], T]) -> T:
         """Carry a request there and an answer back, if the weather lets them."""
-        await asyncio.sleep(self._delay_s())
+        await pass_time(self._delay_s())
         if self._is_lost():
-            await asyncio.sleep(CALL_TIMEOUT_S)
+            await pass_time(CALL_TIMEOUT_S)
             raise HubError("the request was lost")
         answer = self._hub.do(act)
         if self._dice.random() < self._weather.doubled:
             asyncio.get_running_loop().call_later(self._delay_s(), self._again, act)
-        await asyncio.sleep(self._delay_s())
+        await pass_time(self._delay_s())
         if self._is_lost() or not self._hub.is_up:
-            await asyncio.sleep(CALL_TIMEOUT_S)
+            await pass_time(CALL_TIMEOUT_S)
             raise HubError("the answer was lost")
         return answer
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from hangar.domain.decision import Step
+from hangar.domain.decision import Answer, Step
 from hangar.domain.ids import OperationId
 from hangar.domain.view import ClusterSettings
 from hangar.hub.store.tx import Committed
@@ -15,7 +15,7 @@ from hangar.hub.usecases.cancel import cancel
 from hangar.hub.usecases.submit import OperationRequest, submit
 from hangar.kinds import KINDS
 from hangar.operator.channel import HubError
-from hangar.operator.cluster.simulated.spec import NodeSpec
+from hangar.operator.cluster.simulated.spec import NodeSpec, PodTemplate
 from hangar.operator.cluster.simulated.world import World
 from hangar.operator.conductor import Conductor
 from hangar.operator.loop import Operator
@@ -33,7 +33,7 @@ from tests.simulation.faulty import FaultyCluster, LiveWorld, Trouble
 from tests.simulation.fleet import a_budget, an_app
 from tests.simulation.net import SimulatedChannel, SimulatedHub, Weather
 from tests.simulation.solo import BOTH
-from tests.virtual_loop import NOON, START_S, LoopClock
+from tests.virtual_loop import NOON, START_S, LoopClock, pass_time
 
 TROUBLE_S = 90.0
 """Things go wrong for this long; after it everything must come to an end."""
@@ -80,6 +80,7 @@ class Run:
     sites: list[Site] = field(default_factory=list)
     story: list[str] = field(default_factory=list)
     broken: list[BaseException] = field(default_factory=list)
+    is_troubled: bool = True
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.seed)
@@ -112,7 +113,7 @@ class Run:
     async def _until(self, seconds: float, tasks: list[asyncio.Task[Any]], *, stop_when_over: bool = False) -> None:
         end = asyncio.get_running_loop().time() + seconds
         while asyncio.get_running_loop().time() < end:
-            await asyncio.sleep(1.0)
+            await pass_time(1.0)
             self._look()
             running = [*tasks, *(process.task for site in self.sites for process in site.processes)]
             for task in running:
@@ -149,7 +150,7 @@ class Run:
         for node in nodes:
             world.add_node(NodeSpec(node))
         for number in range(dice.randint(1, 3)):
-            replicas = dice.randint(1, 5)
+            replicas = dice.choice((1, 2, 2, 3, 5, 6))
             app = an_app(
                 replicas,
                 on=tuple(dice.choice(nodes) for _ in range(replicas)),
@@ -159,8 +160,10 @@ class Run:
                 terminate_after_s=dice.choice((0.2, 1.0, 8.0)),
             )
             world.add_workload(app)
-            if replicas > 1 and dice.random() < 0.6:
+            if replicas > 1 and dice.random() < 0.5:
                 world.add_budget(a_budget(f"app{number}", max_unavailable=dice.choice((1, 1, 2))))
+        if dice.random() < 0.2:
+            world.add_bare_pod("scratch", dice.choice(nodes), PodTemplate())
         live = LiveWorld(world)
         world.budget_lag_s = dice.choice((0.03, 0.03, 1.0))
         trouble = Trouble(read_lag_max_s=dice.choice((0.0, 0.05, 0.3)), delay_max_s=dice.choice((0.02, 0.02, 0.8)))
@@ -175,8 +178,15 @@ class Run:
             self._check(lambda: disruption.before(step))
             self._check(lambda: foreign.before(step))
 
+        def after(step: Step, answer: Answer) -> None:
+            self._check(lambda: disruption.after(step, answer))
+            if self.is_troubled and site.processes and self.dice.random() < is_fragile:
+                self._tell(f"{name}: an operator is killed just after {step}")
+                self._kill_for(site, 1.0)
+
+        is_fragile = dice.choice((0.0, 0.0, 0.1))
         live.before_step = before
-        live.after_step = lambda step, answer: self._check(lambda: disruption.after(step, answer))
+        live.after_step = after
         return site
 
     def _start(self, site: Site) -> None:
@@ -205,10 +215,18 @@ class Run:
     # --- what happens -------------------------------------------------------------------------------------------------
 
     async def _mischief(self) -> None:
-        troubles = (self._cancel, self._by_hand, self._crash, self._storm, self._scale, self._second, self._partition)
-        for _ in range(self.dice.randint(8, 16)):
-            await asyncio.sleep(self.dice.uniform(0.0, 8.0))
-            acts = (self._ask,) if self.dice.random() < 0.5 else troubles
+        troubles: tuple[Callable[[Site], None], ...] = (
+            self._cancel,
+            self._cancel,
+            self._by_hand,
+            self._by_hand,
+            self._crash,
+            self._storm,
+        )
+        troubles += (self._scale, self._second, self._partition)
+        for _ in range(self.dice.randint(12, 24)):
+            await pass_time(self.dice.uniform(0.0, 5.0))
+            acts = (self._ask,) if self.dice.random() < 0.6 else troubles
             act = self.dice.choice(acts)
             with suppress(HubError):
                 act(self.dice.choice(self.sites))
@@ -220,7 +238,7 @@ class Run:
         kind = self.dice.choice(("node.drain",) * 5 + ("node.cordon", "node.uncordon"))
         node = self.dice.choice(sorted(site.live.world.snapshot().nodes))
         params: dict[str, Any] = {"deadline_s": self.dice.choice((20, 120, 600))}
-        if kind == "node.drain" and self.dice.random() < 0.3:
+        if kind == "node.drain" and self.dice.random() < 0.5:
             params["on_failure"] = "uncordon"
         request = OperationRequest(type=kind, target=node, cluster=site.name, params=params, reason=None)
         key = f"key-{len(self.story)}"
@@ -254,8 +272,11 @@ class Run:
             asyncio.get_running_loop().call_later(down_s, self.hub.start)
         elif site.processes:
             self._tell(f"{site.name}: an operator is killed for {down_s} s")
-            self._kill(site, self.dice.choice(site.processes))
-            asyncio.get_running_loop().call_later(down_s, self._start, site)
+            self._kill_for(site, down_s)
+
+    def _kill_for(self, site: Site, seconds: float) -> None:
+        self._kill(site, self.dice.choice(site.processes))
+        asyncio.get_running_loop().call_later(seconds, self._start, site)
 
     def _second(self, site: Site) -> None:
         """A second operator for the same cluster, as in a roll-out."""
@@ -270,6 +291,8 @@ class Run:
             self._tell(f"{site.name}: an operator is cut off for {down_s} s")
             process.channel.is_cut = True
             asyncio.get_running_loop().call_later(down_s, self._mend, process)
+            if self.dice.random() < 0.5:
+                self._second(site)
 
     def _mend(self, process: Process) -> None:
         process.channel.is_cut = process.cluster.is_dead
@@ -288,6 +311,7 @@ class Run:
         site.live.touch().scale(workload.top.uid, replicas)
 
     def _calm(self) -> None:
+        self.is_troubled = False
         self._tell("calm")
         for site in self.sites:
             site.weather.lost = site.weather.doubled = 0.0

@@ -56,7 +56,7 @@ def _run(words: list[str]) -> Exit:
     given, words = _before_the_noun(words)
     match words:
         case []:
-            raise UsageError("a noun is missing", hints=("hgr --help lists them",))
+            raise UsageError(f"a noun is missing: {', '.join([*NOUNS, *WORDS])}", hints=("hgr --help explains them",))
         case ["version"]:
             return _say_version()
         case ["help", *about]:

@@ -24,12 +24,17 @@ def _state(item: Document, _now_s: float) -> str:
     return "online" if item["online"] else "offline"
 
 
+def _allowed(item: Document, now_s: float) -> str:
+    is_known = item["uid"] is not None  # its operator has been here and said so
+    return "nothing" if is_known and not item["allowed"] else text_of("allowed")(item, now_s)
+
+
 COLUMNS = (
     Column("NAME", text_of("name")),
     Column("OPERATOR", _state, style=lambda text: GREEN if text == "online" else RED),
     Column("SEEN", age_of("last_seen_at")),
     Column("NODES", text_of("nodes")),
-    Column("ALLOWED", text_of("allowed")),
+    Column("ALLOWED", _allowed),
     Column("KUBERNETES", text_of("kubernetes_version"), is_wide=True),
     Column("VERSION", text_of("operator_version"), is_wide=True),
     Column("UID", text_of("uid"), is_wide=True),

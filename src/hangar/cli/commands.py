@@ -35,16 +35,17 @@ class Verb:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaints are UsageErrors."""
+    """An argument parser whose complaints are UsageErrors; `explained_by` is the command that tells more."""
 
     def __init__(self, *, prog: str, description: str | None = None, add_help: bool = True) -> None:
         super().__init__(
             prog=prog, description=description, add_help=add_help, allow_abbrev=False, formatter_class=_formatter
         )
+        self.explained_by = f"{prog} --help"
 
     def error(self, message: str) -> NoReturn:
         """Raise the complaint."""
-        raise UsageError(message, hints=(f"{self.prog} --help",))
+        raise UsageError(message, hints=(self.explained_by,))
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

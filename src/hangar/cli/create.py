@@ -6,7 +6,7 @@ import os
 
 from hangar.cli.commands import add_output_options
 from hangar.cli.exits import Exit
-from hangar.cli.failures import Detached, Failure, Refused, UsageError
+from hangar.cli.failures import Detached, Failure, UsageError
 from hangar.cli.http import Hub
 from hangar.cli.printing import hint, print_one
 from hangar.cli.progress import TERMINAL_PHASES, outcome, title
@@ -58,6 +58,7 @@ def add_create(parser: Parser, words: Sequence[str]) -> None:
     add_wait_options(parser)
     add_output_options(parser)
     if kind_name in kinds:
+        parser.explained_by = f"{parser.prog} {kind_name} --help"
         kind_flags.add_kind_flags(parser, kind_name)
     elif kind_name is not None:
         kind_flags.check_kind(kind_name)
@@ -92,11 +93,10 @@ def _ask(args: Namespace, hub: Hub) -> Document:
     repeat = f"to find out, or to go on, repeat the command with --idempotency-key {key}"
     try:
         answer = hub.post("/v1/operations", body, {"Idempotency-Key": key})
-    except Refused as refused:
-        refused.details = tuple(_with_flag(detail) for detail in refused.details)
-        raise
     except Failure as failure:
-        if failure.is_passing:
+        if failure.is_unsent:
+            failure.hints = (*failure.hints, "nothing was created")
+        elif failure.is_passing:
             failure.hints = (*failure.hints, f"whether the operation was created is not known; {repeat}")
         raise
     except (KeyboardInterrupt, Detached):
@@ -145,13 +145,3 @@ def _key(text: str) -> str:
     if not 0 < len(text) <= IDEMPOTENCY_KEY_CHARS_MAX or not text.isascii() or not text.isprintable() or " " in text:
         raise UsageError(f"an idempotency key is 1 to {IDEMPOTENCY_KEY_CHARS_MAX} visible ASCII characters")
     return text
-
-
-def _with_flag(detail: str) -> str:
-    """Put the flag before the path of a parameter: that is what was typed."""
-    from hangar.cli.kind_flags import flag_of
-
-    path, colon, message = detail.partition(": ")
-    if not colon or not path.startswith("params."):
-        return detail
-    return f"{flag_of(path.removeprefix('params.'))} ({path}): {message}"

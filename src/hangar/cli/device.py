@@ -7,7 +7,7 @@ import os
 from hangar.cli.commands import Verb, add_list_options
 from hangar.cli.exits import Exit
 from hangar.cli.http import Hub
-from hangar.cli.printing import print_list
+from hangar.cli.printing import among, print_list
 from hangar.cli.render import GREEN, Column, text_of
 from hangar.cli.settings import resolve
 
@@ -54,9 +54,8 @@ def _ls(args: Namespace) -> Exit:
         "resource": args.resource,
         "allocatable": "true" if args.allocatable else None,
     }
-    what = "free devices" if args.allocatable else "devices"
     with Hub(resolve(args, os.environ)) as hub:
-        print_list(args, hub.pages("/v1/devices", query, args.limit), COLUMNS, names, what)
+        print_list(args, hub.pages("/v1/devices", query, args.limit), COLUMNS, names, among("devices", query))
     return Exit.SUCCESS
 
 

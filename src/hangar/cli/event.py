@@ -7,7 +7,7 @@ import os
 from hangar.cli.commands import Verb, add_list_options
 from hangar.cli.exits import Exit
 from hangar.cli.http import Hub
-from hangar.cli.printing import names_in, print_list
+from hangar.cli.printing import among, names_in, print_list
 from hangar.cli.render import Column, age_of, inline, text_of
 from hangar.cli.settings import resolve
 
@@ -36,6 +36,9 @@ COLUMNS = (
     Column("MESSAGE", text_of("message")),
 )
 
+COLUMNS_OF_ONE_OPERATION = tuple(each for each in COLUMNS if each.header not in ("OBJECT", "OPERATION"))
+"""Every line is about the same one, and there is the more room for what happened."""
+
 
 def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
     parser.add_argument("--type", metavar="TYPE", help="only events of this type")
@@ -48,7 +51,7 @@ def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
 def _ls(args: Namespace) -> Exit:
     query = {"type": args.type, "cluster": args.cluster, "object": args.object, "operation": args.operation}
     with Hub(resolve(args, os.environ)) as hub:
-        print_list(args, hub.pages("/v1/events", query, args.limit), COLUMNS, names_in("rev"), "events")
+        print_list(args, hub.pages("/v1/events", query, args.limit), COLUMNS, names_in("rev"), among("events", query))
     return Exit.SUCCESS
 
 

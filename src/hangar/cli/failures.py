@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Failure(Exception):  # noqa: N818 - it is what the command came to, and often no error of ours
     """Expected trouble: printed as `error: message`, one line a detail, then the hints; never a traceback.
 
-    `is_passing` says that the same call may well succeed later; `retry_after_s` is the hub's own advice on when.
+    `is_passing` says that the same call may well succeed later, `is_unsent` that this one never reached the hub;
+    `retry_after_s` is the hub's own advice on when to call again.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Failure(Exception):  # noqa: N818 - it is what the command came to, and of
         self.details = tuple(details)
         self.hints = tuple(hints)
         self.is_passing = is_passing
+        self.is_unsent = False
         self.retry_after_s = retry_after_s
 
 

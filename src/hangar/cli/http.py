@@ -78,6 +78,7 @@ class Hub:
         self._port = address.port or (443 if self._is_secure else 80)
         self._base = address.path.rstrip("/")
         self._connection: http.client.HTTPConnection | None = None
+        self._is_sending = False
 
     def __enter__(self) -> Hub:
         return self
@@ -112,15 +113,20 @@ class Hub:
         self, path: str, body: Mapping[str, object], headers: Mapping[str, str], query: Query | None = None
     ) -> Response:
         """Send a request that is safe to repeat, and repeat it over passing trouble a few times."""
-        for pause_s in RETRY_PAUSES_S:
+        was_sent, tries = False, 0
+        while True:
             try:
                 return self.request("POST", path, query=query, body=body, headers=headers)
             except Failure as failure:
+                was_sent, tries = was_sent or not failure.is_unsent, tries + 1
+                failure.is_unsent = not was_sent
                 asked_s = failure.retry_after_s or 0.0
                 if not failure.is_passing or asked_s > RETRY_AFTER_MAX_S:
                     raise
-                self._sleep(max(pause_s, asked_s))
-        return self.request("POST", path, query=query, body=body, headers=headers)
+                if tries > len(RETRY_PAUSES_S):
+                    failure.message += f" (tried {tries} times)"
+                    raise
+                self._sleep(max(RETRY_PAUSES_S[tries - 1], asked_s))
 
     def request(
         self,
@@ -144,6 +150,7 @@ class Hub:
             payload = json.dumps(body).encode()
             all_headers["Content-Type"] = "application/json"
         is_read = False
+        self._is_sending = False
         try:
             answer, content = self._exchange(method, url, payload, all_headers, timeout_s, on_tick)
             is_read = True
@@ -172,6 +179,7 @@ class Hub:
         was_kept = self._connection is not None
         connection = self._connection or self._connect()
         connection.sock.settimeout(timeout_s)
+        self._is_sending = True
         try:
             connection.request(method, url, payload, dict(headers))
             if on_tick is not None:
@@ -236,7 +244,10 @@ class Hub:
                 "name the CA that signed the hub's certificate: HGR_CA_FILE, or `hgr context set NAME --ca-file FILE`"
             )
             return Failure(Exit.UNREACHABLE, message, hints=(hint,))
-        return Failure(Exit.UNREACHABLE, message, is_passing=True)
+        hint = f"see whether it is up: curl {self.endpoint.server.rstrip('/')}/healthz"
+        failure = Failure(Exit.UNREACHABLE, message, hints=(hint,), is_passing=True)
+        failure.is_unsent = not self._is_sending
+        return failure
 
 
 def segment(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 from hangar.cli.durations import exact, parse_s
 from hangar.cli.failures import UsageError
+from hangar.cli.flags import flag_of
 from hangar.kinds import KINDS
 
 TYPE_CHECKING = False
@@ -36,11 +37,6 @@ def add_kind_flags(parser: Parser, kind_name: str) -> None:
 def given_params(args: argparse.Namespace) -> dict[str, object]:
     """Return the parameters that were given; the others are left to the hub's defaults."""
     return {name.removeprefix(_PREFIX): value for name, value in vars(args).items() if name.startswith(_PREFIX)}
-
-
-def flag_of(name: str) -> str:
-    """Return the flag for a parameter: `deadline_s` is `--deadline`."""
-    return "--" + name.removesuffix(_SECONDS).replace("_", "-")
 
 
 def check_kind(name: str) -> None:

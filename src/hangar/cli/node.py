@@ -7,7 +7,7 @@ import os
 from hangar.cli.commands import Verb, add_list_options, add_output_options
 from hangar.cli.exits import Exit
 from hangar.cli.http import Hub, segment
-from hangar.cli.printing import print_list, print_one
+from hangar.cli.printing import among, print_list, print_one
 from hangar.cli.render import ABSENT, YELLOW, Column, age_of, text_of
 from hangar.cli.settings import resolve
 
@@ -66,7 +66,7 @@ def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
 def _ls(args: Namespace) -> Exit:
     query = {"cluster": args.cluster, "cordoned": "true" if args.cordoned else None}
     with Hub(resolve(args, os.environ)) as hub:
-        print_list(args, hub.pages("/v1/nodes", query, args.limit), COLUMNS, names, "nodes")
+        print_list(args, hub.pages("/v1/nodes", query, args.limit), COLUMNS, names, among("nodes", query))
     return Exit.SUCCESS
 
 

@@ -9,11 +9,11 @@ import time
 from hangar.cli.commands import Verb, add_list_options, add_output_options
 from hangar.cli.create import add_create, create
 from hangar.cli.durations import parse_s
-from hangar.cli.event import COLUMNS as EVENT_COLUMNS
+from hangar.cli.event import COLUMNS_OF_ONE_OPERATION
 from hangar.cli.exits import Exit
 from hangar.cli.http import Hub, segment
-from hangar.cli.printing import hint, names_in, print_list, print_one
-from hangar.cli.progress import TERMINAL_PHASES, doing, outcome, title
+from hangar.cli.printing import among, hint, names_in, print_list, print_one
+from hangar.cli.progress import TERMINAL_PHASES, doing, outcome, result_of, title
 from hangar.cli.render import Column, age_of, inline, phase_colour, text_of
 from hangar.cli.settings import resolve
 from hangar.cli.wait import add_wait_options, again, detaching, is_waiting, screen_for, wait_and_print
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 
 def _message(item: Document, _now_s: float) -> str:
-    result = item.get("result")
-    return inline(result["message"] if result else doing(item))
+    return inline(result_of(item) if item.get("result") else doing(item, blockers_max=0))
 
 
 COLUMNS = (
@@ -61,8 +60,21 @@ def _instant(text: str) -> str:
     try:
         ago_s = parse_s(text)
     except ValueError:
-        return text  # an instant; the hub says what is wrong with one that it cannot read
+        return _checked_instant(text)
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - ago_s))
+
+
+def _checked_instant(text: str) -> str:
+    from datetime import datetime
+
+    try:
+        is_instant = datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        is_instant = False
+    if not is_instant:
+        said = "is no instant with a time zone (2026-10-27T12:00:00Z) and no time that has gone by (90s, 2h, 1d)"
+        raise argparse.ArgumentTypeError(f"{text!r} {said}")
+    return text
 
 
 def _ls(args: argparse.Namespace) -> Exit:
@@ -77,7 +89,9 @@ def _ls(args: argparse.Namespace) -> Exit:
         "until": args.until,
     }
     with Hub(resolve(args, os.environ)) as hub:
-        print_list(args, hub.pages("/v1/operations", query, args.limit), COLUMNS, names_in("id"), "operations")
+        print_list(
+            args, hub.pages("/v1/operations", query, args.limit), COLUMNS, names_in("id"), among("operations", query)
+        )
     return Exit.SUCCESS
 
 
@@ -104,7 +118,8 @@ def _add_events(parser: Parser, _words: Sequence[str]) -> None:
 
 def _events(args: argparse.Namespace) -> Exit:
     with Hub(resolve(args, os.environ)) as hub:
-        print_list(args, hub.pages(f"{_path(args)}/events", {}, args.limit), EVENT_COLUMNS, names_in("rev"), "events")
+        pages = hub.pages(f"{_path(args)}/events", {}, args.limit)
+        print_list(args, pages, COLUMNS_OF_ONE_OPERATION, names_in("rev"), "events")
     return Exit.SUCCESS
 
 

@@ -11,7 +11,7 @@ from hangar.cli.render import Table, clean, key_values
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TextIO
 
     from hangar.cli.documents import Document
@@ -74,6 +74,12 @@ def print_list(
         case form:
             shown = [column for column in columns if form == "wide" or not column.is_wide]
             _print_table(args, pages, shown, what)
+
+
+def among(what: str, filters: Mapping[str, str | None]) -> str:
+    """Return what a list is cut down to, for when it is empty: a mistyped filter is then seen at once."""
+    given = [f"{name}={value}" for name, value in filters.items() if value is not None]
+    return f"{what} with {', '.join(given)}" if given else what
 
 
 def names_in(field: str) -> NamesOf:

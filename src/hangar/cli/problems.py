@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hangar.cli.exits import PASSING_STATUSES, of_status
 from hangar.cli.failures import Failure, Refused
+from hangar.cli.flags import as_typed
 from hangar.cli.render import clean
 
 TYPE_CHECKING = False
@@ -16,12 +17,10 @@ def refusal(status: int, document: Document, retry_after: str | None, endpoint: 
     """Return the failure for a problem+json document."""
     message = str(document.get("detail") or document.get("title") or f"the hub answered {status}")
     errors = _field_errors(document.get("errors"))
-    if (
-        errors
-        and message.startswith(errors[0][0])
-        and all(path in message and said in message for path, said in errors)
-    ):
-        message = str(document.get("title", message))  # it only strings the errors together, which follow one by one
+    is_strung = message == "; ".join(f"{path or 'the body'}: {said}" for path, said in errors)
+    told = [f"{as_typed(path) or 'the body'}: {said}" for path, said in errors if is_strung or said not in message]
+    if is_strung and told:
+        message, told = (told[0], []) if len(told) == 1 else (str(document.get("title", message)), told)
     hints = [*_about_operations(document, message), *_candidates(document, message), *_token_hints(status, endpoint)]
     retry_after_s = float(retry_after) if retry_after is not None and retry_after.isdigit() else None
     if retry_after_s is not None:
@@ -29,7 +28,7 @@ def refusal(status: int, document: Document, retry_after: str | None, endpoint: 
     failure = Failure(
         of_status(status),
         clean(message),
-        details=[clean(f"{path}: {said}") for path, said in errors if said not in message],
+        details=list(map(clean, told)),
         hints=hints,
         is_passing=status in PASSING_STATUSES,
         retry_after_s=retry_after_s,

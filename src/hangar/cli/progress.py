@@ -1,4 +1,4 @@
-"""Shows how an operation gets on: one line rewritten in place on a terminal, one line a change elsewhere."""
+"""Shows how an operation gets on: a few lines rewritten in place on a terminal, one line a change elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from hangar.cli.durations import rough
 from hangar.cli.failures import Detached
 from hangar.cli.printing import is_capable, is_coloured, width_of
-from hangar.cli.render import clean, cut, inline, paint, phase_colour
+from hangar.cli.render import clean, fold, inline, paint, phase_colour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,17 @@ TERMINAL_PHASES = frozenset({"succeeded", "failed", "cancelled"})
 WIDTH_UNKNOWN = 80
 """Some terminals do not say how wide they are; hardly one is narrower than this."""
 
+LIVE_LINES_MAX = 3
+"""Enough for how far it is and the first thing it waits for, also on narrow terminals; more would hide the rest."""
+
+BLOCKERS_SHOWN_MAX = 5
+"""What is waited for, named in one line; `hgr operation get` lists all of it."""
+
+ECHO_CELLS = 2
+"""Where the terminal echoes ^C: it must not run into the next line, which would then not be erased."""
+
 _START_OF_LINE_AND_ERASE = "\r\x1b[2K"
+_LINE_ABOVE_AND_ERASE = "\x1b[1A\x1b[2K"
 
 
 def title(record: Document) -> str:
@@ -33,28 +43,37 @@ def title(record: Document) -> str:
 def outcome(record: Document) -> str:
     """Return how an operation ended: `node.drain iad-1-n02 succeeded: evicted_replicas=3 (42s)`."""
     result = record.get("result") or {}
-    message = f": {inline(result['message'])}" if result.get("message") else ""
+    message = f": {said}" if (said := result_of(record)) else ""
     duration = f" ({inline(result['duration'])})" if result.get("duration") else ""
     return f"{title(record)} {clean(record['phase'])}{message}{duration}"
 
 
-def doing(record: Document, blockers_max: int | None = None) -> str:
-    """Return what an open operation does and waits for, or an empty text when it has not said."""
+def result_of(record: Document) -> str:
+    """Return what a finished operation says of itself, without the phase that stands beside it anyway."""
+    result = record.get("result") or {}
+    return clean(str(result.get("message") or "").removeprefix(f"{record['phase']}: "))
+
+
+def doing(record: Document, blockers_max: int = BLOCKERS_SHOWN_MAX) -> str:
+    """Return what an open operation does and waits for, or an empty text when it has not said.
+
+    At most `blockers_max` blockers are named, and how many more there are; with 0 none is spoken of.
+    """
     progress = record.get("progress") or {}
     parts = []
-    if progress.get("total"):
-        parts.append(f"{progress['done']}/{progress['total']} {clean(str(progress.get('unit') or ''))}".rstrip())
     if progress.get("message"):
         parts.append(clean(progress["message"]))
-    elif record.get("status_reason"):
-        parts.append(inline(record["status_reason"]))
-    if record.get("cancel"):
+    elif progress.get("total"):
+        parts.append(f"{progress['done']}/{progress['total']} {clean(str(progress.get('unit') or ''))}".rstrip())
+    reason = record.get("status_reason") or {}
+    if reason:
+        parts.append(inline(reason))
+    if record.get("cancel") and reason.get("code") != "cancel_requested":
         parts.append(f"cancel asked for by {inline(record['cancel'].get('requested_by'))}")
-    said = ", ".join(parts)
     waits = [inline(blocker) for blocker in progress.get("blockers") or []]
     shown = waits[:blockers_max]
-    more = f" (+{len(waits) - len(shown)} more)" if len(waits) > len(shown) else ""
-    return "; ".join([*([said] if said else []), *shown]) + more
+    more = f" (+{len(waits) - len(shown)} more)" if 0 < len(shown) < len(waits) else ""
+    return "; ".join([*parts, *shown]) + more
 
 
 class Screen:
@@ -68,6 +87,7 @@ class Screen:
         self._since_s = clock()
         self._record: Document | None = None
         self._last_line = ""
+        self._drawn_lines = 0
 
     def show(self, record: Document) -> None:
         """Show an operation as it is now."""
@@ -82,7 +102,7 @@ class Screen:
             self._write(f"{line}\n")
 
     def tick(self) -> None:
-        """Draw the live line anew, with the time that has gone by."""
+        """Draw the live lines anew, with the time that has gone by."""
         if self._stream is None or self._record is None or not self._is_live:
             return
         phase = clean(self._record["phase"])
@@ -90,20 +110,27 @@ class Screen:
         said = doing(self._record, blockers_max=1)
         tail = f" {rough(self._clock() - self._since_s)}" + (f": {said}" if said else "")
         # A line as wide as the terminal would wrap, and could not be erased.
-        room = (width_of(self._stream) or WIDTH_UNKNOWN) - 1
-        line = cut(head + tail, room)
-        if self._is_coloured and line.startswith(head) and (colour := phase_colour(phase)):
-            line = f"{head.removesuffix(phase)}{paint(phase, colour)}{line.removeprefix(head)}"
-        self._write(f"{_START_OF_LINE_AND_ERASE}{line}")
+        room = (width_of(self._stream) or WIDTH_UNKNOWN) - 1 - ECHO_CELLS
+        first, *more = fold(head + tail, room, LIVE_LINES_MAX)
+        if self._is_coloured and first.startswith(head) and (colour := phase_colour(phase)):
+            first = f"{head.removesuffix(phase)}{paint(phase, colour)}{first.removeprefix(head)}"
+        erased = self._erasing()
+        self._drawn_lines = 1 + len(more)
+        self._write(erased + "\n".join([first, *more]))
 
     def note(self, text: str) -> None:
         """Print a line that stays."""
-        self._write((_START_OF_LINE_AND_ERASE if self._is_live else "") + f"{clean(text)}\n")
+        self._write(f"{self._erasing()}{clean(text)}\n")
 
     def clear(self) -> None:
-        """Erase the live line, before others write."""
-        if self._is_live and self._record is not None:
-            self._write(_START_OF_LINE_AND_ERASE)
+        """Erase the live lines, before others write."""
+        if erased := self._erasing():
+            self._write(erased)
+
+    def _erasing(self) -> str:
+        """Return what erases the live lines, if there are any; the next ones are drawn where they stood."""
+        count, self._drawn_lines = self._drawn_lines, 0
+        return _START_OF_LINE_AND_ERASE + _LINE_ABOVE_AND_ERASE * (count - 1) if count else ""
 
     def _write(self, text: str) -> None:
         if self._stream is None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 ABSENT = "-"
 GAP = "   "
 
+LAST_COLUMN_CELLS_MIN = 16
+"""Where less room is left for the last column of a table, it is not cut: wrapped is better than unreadable."""
+
 GREEN, RED, YELLOW, CYAN, GREY = "32", "31", "33", "36", "90"
 _PHASES = {"pending": GREY, "running": CYAN, "succeeded": GREEN, "failed": RED, "cancelled": YELLOW}
 
@@ -72,7 +75,8 @@ class Table:
         for column, text, width in zip(self._columns, texts, self._widths, strict=True):
             shown = text
             if column is self._columns[-1]:
-                shown = text if self._width_max is None else cut(text, max(8, self._width_max - used))
+                room = 0 if self._width_max is None else self._width_max - used
+                shown = cut(text, room) if room >= LAST_COLUMN_CELLS_MIN else text
                 padding = ""
             else:
                 padding = " " * (width - cells_of(text)) + GAP
@@ -113,12 +117,28 @@ def cells_of(text: str) -> int:
 
 def cut(text: str, width_max: int) -> str:
     """Return a clean text cut to a number of cells, with an ellipsis where something is missing."""
-    if cells_of(text) <= width_max:
-        return text
-    kept = text[:width_max]
-    while cells_of(kept) >= width_max:
-        kept = kept[:-1]
-    return f"{kept}…"
+    return text if cells_of(text) <= width_max else f"{_start(text, width_max - 1)}…"
+
+
+def fold(text: str, width: int, lines_max: int) -> list[str]:
+    """Return a clean text as lines of a width, broken at spaces; all but the first are indented, the last is cut."""
+    lines: list[str] = []
+    rest = text
+    while cells_of(rest) > width and len(lines) + 1 < lines_max:
+        end = len(_start(rest, width))
+        if rest[end] != " " and rest[:end].lstrip().find(" ") > 0:  # in the middle of a word, and not of the first one
+            end = rest.rindex(" ", 0, end)
+        lines.append(rest[:end].rstrip())
+        rest = f"  {rest[end:].lstrip()}"
+    return [*lines, cut(rest, width)]
+
+
+def _start(text: str, cells_max: int) -> str:
+    """Return as much of a clean text as fits into a number of cells."""
+    start = text[:cells_max]
+    while cells_of(start) > cells_max:
+        start = start[:-1]
+    return start
 
 
 def inline(value: object) -> str:

@@ -71,14 +71,14 @@ def timeout_of(args: Namespace) -> float | None:
     return args.wait_timeout or None
 
 
-def again(args: Namespace, operation_id: str) -> str:
-    """Return the command with which the user can wait for the operation later."""
+def again(args: Namespace, operation_id: str, verb: str = "wait") -> str:
+    """Return the command with which the user can wait for the operation later, or look at it."""
     flags = [
         f"--{name.replace('_', '-')} {value} "
         for name in ("server", "context", "token_file")
         if (value := getattr(args, name, None))
     ]
-    return f"hgr {''.join(flags)}operation wait {operation_id}"
+    return f"hgr {''.join(flags)}operation {verb} {operation_id}"
 
 
 @contextmanager
@@ -232,6 +232,8 @@ def wait_and_print(args: Namespace, hub: Hub, screen: Screen, operation_id: str,
             hint(outcome(ended))
         case _:
             print(outcome(ended), flush=True)
+            if ended["phase"] != "succeeded":
+                hint(f"more: {again(args, operation_id, 'get')}")
     return ended
 
 

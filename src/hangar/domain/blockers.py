@@ -25,9 +25,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "settling": "waiting {settle_s} s for {subject} to react to the cordon: {why}",
         "several_budgets": "{subject} is guarded by {budgets}, and the eviction API takes one at most",
         "terminating": "{subject} is terminating",
-        "undoing": "waiting to see {subject} uncordoned after the failure",
         "unreadable": "cannot read {subject}",
-        "unscheduled": "{subject} cannot be placed: {why}",
     }
 )
 

@@ -4,6 +4,8 @@ The API server decides in the end. We decide first, so as never to have more evi
 allows, whatever a stale status would let through, and to say who holds it.
 """
 
+from collections.abc import Iterator
+
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Blocker
 from hangar.domain.snapshot import Budget, Pod, PodPhase
@@ -18,11 +20,13 @@ def may_evict(pod: Pod, view: View) -> Blocker | None:
     if len(budgets) > 1:
         return blocker("several_budgets", str(pod.ref), budgets=" and ".join(str(each) for each in budgets))
     (budget,) = budgets
+    if not pod.ready and budget.always_allow_unready:
+        return None  # whatever the status says
     if budget.sync_failure is not None:
         return blocker("budget_unsynced", str(pod.ref), budget=str(budget), why=budget.sync_failure)
     if not budget.is_current:
         return blocker("budget_behind", str(pod.ref), budget=str(budget))
-    if not pod.ready and (budget.always_allow_unready or budget.healthy >= budget.desired_healthy > 0):
+    if not pod.ready and budget.healthy >= budget.desired_healthy > 0:
         return None
     if allowance(budget, view) > 0:
         return None
@@ -33,16 +37,21 @@ def may_evict(pod: Pod, view: View) -> Blocker | None:
 
 def healthy(budget: Budget, view: View) -> int:
     """Return how many ready pods a budget guards, without those that evictions of ours are about to end."""
-    pods = (view.snapshot.pods[uid] for uid in view.snapshot.pods_by_budget.get(budget.uid, ()))
-    return sum(1 for pod in pods if view.serving(pod))
+    return sum(1 for pod in _guarded(budget, view) if view.serving(pod))
 
 
 def allowance(budget: Budget, view: View) -> int:
     """Return how many more pods may go now: the smaller of the budget's own word and our count.
 
-    The status falls behind the pods, and the pods behind what we have just sent; the smaller one is never too high.
+    The status falls behind the pods, and both fall behind what we have just sent, so that is taken off either: what
+    is already in them is then counted twice for the moment until the pod is seen to be terminating.
     """
-    return min(budget.allowed, healthy(budget, view) - budget.desired_healthy)
+    going = sum(1 for pod in _guarded(budget, view) if pod.serves and not view.serving(pod))
+    return min(budget.allowed - going, healthy(budget, view) - budget.desired_healthy)
+
+
+def _guarded(budget: Budget, view: View) -> Iterator[Pod]:
+    return (view.snapshot.pods[uid] for uid in view.snapshot.pods_by_budget.get(budget.uid, ()))
 
 
 def never_allows(pod: Pod, view: View) -> Blocker | None:

@@ -24,6 +24,7 @@ from hangar.domain.decision import (
     Step,
     Uncordon,
     Unknown,
+    Unmark,
     Withheld,
 )
 from hangar.domain.ids import NodeName, NodeUid, OperationId
@@ -86,6 +87,24 @@ def missing(snapshot: Snapshot, name: NodeName) -> Fail:
     return Fail("node_not_found", f"node {name} does not exist any more")
 
 
+def why_not(step: Cordon | Uncordon | Unmark, node: Node) -> str | None:
+    """Return why a step must not be taken on a node as it is by now, or None; for adapters, just before they write.
+
+    Between a decision and its step somebody may have cordoned or uncordoned the node: then it has to be decided anew.
+    """
+    match step:
+        case Cordon(mark=mark) if node.unschedulable != mark.prior_unschedulable:
+            return (
+                f"node {node.name} was {'cordoned' if node.unschedulable else 'uncordoned'} by somebody else meanwhile"
+            )
+        case Uncordon(held_by=operation) if operation is not None and not is_held_by(node, operation):
+            return f"the cordon of node {node.name} is no longer that of {operation}"
+        case Unmark() if node.unschedulable and node.cordon_is_ours:
+            return f"node {node.name} was cordoned anew, and the annotation is that cordon's"
+        case _:
+            return None
+
+
 def unreadable(snapshot: Snapshot) -> Blocker:
     """Return the blocker of a cluster that cannot be read in full now: unknown is not empty."""
     return blocker("unreadable", "; ".join(snapshot.unreadable))
@@ -102,9 +121,9 @@ def put_on(node: Node, mark: CordonMark, view: View, now: datetime) -> NextMove:
     return _towards(step, mark.operation, f"node {node.name}", "cordoned", view, now)
 
 
-def take_off(node: Node, operation: OperationId, view: View, now: datetime) -> NextMove:
+def take_off(node: Node, operation: OperationId, view: View, now: datetime, *, only_own: bool = False) -> NextMove:
     """Return the next move towards a node that is seen to be schedulable and without our mark."""
-    step = Uncordon(node.name, node.uid)
+    step = Uncordon(node.name, node.uid, held_by=operation if only_own else None)
     return _towards(step, operation, f"node {node.name}", "uncordoned", view, now)
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Generic, TypeAlias, TypeVar
 
-from hangar.domain.ids import NodeName, NodeUid
+from hangar.domain.ids import NodeName, NodeUid, OperationId
 from hangar.domain.operation import Phase
 from hangar.domain.snapshot import CordonMark, PodRef
 
@@ -31,10 +31,11 @@ class Cordon:
 
 @dataclass(frozen=True, slots=True)
 class Uncordon:
-    """Make a node schedulable again and remove our annotation."""
+    """Make a node schedulable again and remove our annotation; with `held_by`, only while the cordon is that one's."""
 
     node: NodeName
     uid: NodeUid
+    held_by: OperationId | None = None
 
 
 @dataclass(frozen=True, slots=True)

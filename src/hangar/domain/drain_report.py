@@ -17,10 +17,11 @@ Rows = list[dict[str, str | int | None]]
 
 @dataclass(frozen=True, slots=True)
 class DrainState:
-    """A drain as it stands: the pods that it found, on this view."""
+    """A drain as it stands: whether its node is cordoned, and the pods that it found, on this view."""
 
     operation: OperationId
     node: NodeName
+    is_cordoned: bool
     pods: Mapping[PodUid, TrackedPod]
     view: View
 
@@ -30,13 +31,21 @@ class DrainState:
 
 
 def progress(state: DrainState, blockers: tuple[Blocker, ...]) -> Progress:
-    """Return the progress: `evicted 3/5, rescheduled 2/5 (1 loading), blocked 1 by pdb x/y: needs 4 has 4`."""
+    """Return the progress: `evicted 3/5, rescheduled 2/5 (1 loading), blocked 1 by pdb x/y: needs 4 has 4`.
+
+    Before the cordon is seen it is not known which pods there are to move, so that there is nothing to count.
+    """
     count = state.tally()
     gone = len(count.evicted) + len(count.left)
     total = gone + len(count.remaining)
     rescheduled = rescheduled_count(count.evicted, state.view) + len(count.left)
     loading = f" ({gone - rescheduled} loading)" if gone > rescheduled else ""
-    words = [f"evicted {gone}/{total}", f"rescheduled {rescheduled}/{total}{loading}"]
+    if not state.is_cordoned:
+        words = ["cordoning"]
+    elif not total:
+        words = ["no pods to move"]
+    else:
+        words = [f"evicted {gone}/{total}", f"rescheduled {rescheduled}/{total}{loading}"]
     if count.terminating:
         words.append(f"{len(count.terminating)} terminating")
     return Progress(gone, total, "pods", ", ".join(words + _blocked(blockers)), blockers)

@@ -49,7 +49,7 @@ def misfits(moving: Iterable[Pod], view: View) -> tuple[Misfit, ...]:
     asked: Counter[str] = Counter()
     hosts: set[NodeName] = set()
     for pod in moving:
-        candidates = [node for node in _open_nodes(view) if takes(node, pod)]
+        candidates = [node for node in open_nodes(view) if takes(node, pod)]
         asked.update(_asked(pod))
         hosts.update(node.name for node in candidates)
         if misfit := _misfit_of(pod, candidates, free):
@@ -64,7 +64,7 @@ def misfits(moving: Iterable[Pod], view: View) -> tuple[Misfit, ...]:
 
 def free_by_node(view: View) -> Mapping[NodeName, Mapping[str, int]]:
     """Return what each open node has free, by resource; what terminates counts as free already."""
-    return {node.name: _free(node, view) for node in _open_nodes(view)}
+    return {node.name: _free(node, view) for node in open_nodes(view)}
 
 
 def takes(node: Node, pod: Pod) -> bool:
@@ -76,7 +76,8 @@ def takes(node: Node, pod: Pod) -> bool:
     return not repelled and all(node.labels.get(key) == value for key, value in pod.node_selector.items())
 
 
-def _open_nodes(view: View) -> list[Node]:
+def open_nodes(view: View) -> list[Node]:
+    """Return the nodes that new pods may go to: ready, not cordoned, and not about to be emptied."""
     draining = view.draining_nodes()
     nodes = view.snapshot.nodes.values()
     return [node for node in nodes if node.ready and not node.unschedulable and node.name not in draining]

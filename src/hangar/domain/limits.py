@@ -24,6 +24,9 @@ PENDING_TIMEOUT_S = 600.0
 IDEMPOTENCY_TTL_S = 24 * 3600.0
 """How long a key is remembered: as long as the manual promises."""
 
+NODES_FIRST_MAX_S = 2.0
+"""An operation's end waits this long for the hub to know its node as it is now; a telling takes milliseconds."""
+
 INVENTORY_INTERVAL_S = 1.0
 """Ordinary changes of nodes are sent at most this often; cordon and ready flips go at once."""
 
@@ -88,6 +91,12 @@ BODY_BYTES_MAX = 1_048_576
 OPERATOR_BODY_BYTES_MAX = 64 * 1_048_576
 """A report or inventory may have this many bytes: thousands of nodes in one complete inventory."""
 
+UNREAD_BYTES_MAX = 8 * 1_048_576
+"""What a refused caller is still sending is let in up to this many bytes: enough for honest mistakes."""
+
+UNREAD_WAIT_S = 2.0
+"""How long a refusal waits for the caller to finish sending."""
+
 WAITERS_MAX = 10_000
 """Long polls that may be parked at a time: about 20 KiB each, so 200 MB."""
 
@@ -111,6 +120,9 @@ SHUTDOWN_GRACE_S = 5.0
 
 NAME_CHARS_MAX = 253
 """A name of a node, cluster or token: as long as Kubernetes lets a name be."""
+
+TARGET_CHARS_MAX = 2 * NAME_CHARS_MAX + 1
+"""A cluster's name, a slash, a node's name."""
 
 REASON_CHARS_MAX = 1000
 """A reason is a sentence or two."""
@@ -137,9 +149,6 @@ GRACE_PERIOD_MAX_S = 24 * 3600
 
 LANDING_MAX_S = 35.0
 """An eviction whose outcome is unknown may still land for this long: a webhook's 30 s and the call's way."""
-
-BUDGET_RECHECK_S = 10.0
-"""A budget that refused is asked again after this long even if nothing about it was seen to change."""
 
 RETRY_FIRST_S = 0.2
 """The first pause after trouble; each further one is twice as long."""

@@ -1,7 +1,7 @@
 """The pods a drain moves: which are gone by their UID, which our evictions moved, and where their successors serve."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from hangar.domain.decision import Gone, Namesake
@@ -13,12 +13,16 @@ from hangar.domain.view import StepKey, StepName, View
 
 @dataclass(frozen=True, slots=True)
 class TrackedPod:
-    """A pod that was found on the node. `sent_at` is when an eviction of ours was about to be sent, unless refused."""
+    """A pod that was found on the node. `sent_at` is when an eviction of ours was about to be sent, unless refused.
+
+    `young_siblings` were made just before it: by their age alone they could be taken for its successors.
+    """
 
     ref: PodRef
     owner: OwnerRef | None
     has_disk_empty_dir: bool = False
     sent_at: datetime | None = None
+    young_siblings: frozenset[PodUid] = frozenset()
 
     def __str__(self) -> str:
         return str(self.ref)
@@ -98,24 +102,45 @@ class Moved:
 def match_successors(evicted: Iterable[TrackedPod], view: View) -> tuple[Moved, ...]:
     """Pair each evicted pod with a pod of its owner that was made since and serves off the draining nodes.
 
-    A pod of the same name (a StatefulSet's) is its successor for certain; the others are paired by age.
+    A pod of the same name (a StatefulSet's) is its successor for certain, and no other's; the rest is paired by age.
     """
-    moves: list[Moved] = []
-    taken: set[PodUid] = set()
+    evicted = tuple(evicted)
+    names = {(each.owner, each.ref.name) for each in evicted}
     draining = view.draining_nodes()
+    taken: set[PodUid] = set()
+    moves: list[Moved] = []
     for each in evicted:
-        successor = None
-        if each.owner is not None and each.sent_at is not None:
-            since = each.sent_at.replace(microsecond=0) - timedelta(seconds=1)  # Kubernetes keeps whole seconds
-            made = [
-                pod
-                for pod in view.snapshot.pods_of(each.owner.uid)
-                if view.serving(pod) and pod.node not in draining and pod.created_at >= since
-                and pod.ref.uid not in taken and pod.ref.uid != each.ref.uid
-            ]  # fmt: skip
-            name = each.ref.name
-            successor = min(made, key=lambda pod: (pod.ref.name != name, pod.created_at, pod.ref), default=None)
+        name = each.ref.name
+        made = [
+            pod
+            for pod in _made_since(each, view)
+            if pod.node not in draining and pod.ref.uid not in taken
+            and (pod.ref.name == name or (each.owner, pod.ref.name) not in names)
+        ]  # fmt: skip
+        successor = min(made, key=lambda pod: (pod.ref.name != name, pod.created_at, pod.ref), default=None)
         if successor is not None:
             taken.add(successor.ref.uid)
         moves.append(Moved(each, successor))
     return tuple(moves)
+
+
+def about_to_be_sent(each: TrackedPod, view: View, now: datetime) -> TrackedPod:
+    """Return what to remember of a pod before its eviction is sent."""
+    siblings = view.snapshot.pods_of(each.owner.uid) if each.owner is not None else ()
+    young = frozenset(pod.ref.uid for pod in siblings if pod.created_at >= _oldest_successor_at(now))
+    return replace(each, sent_at=now, young_siblings=young - {each.ref.uid})
+
+
+def _oldest_successor_at(sent_at: datetime) -> datetime:
+    """Return the earliest creation of a successor: Kubernetes keeps whole seconds, and clocks differ by one."""
+    return sent_at.replace(microsecond=0) - timedelta(seconds=1)
+
+
+def _made_since(each: TrackedPod, view: View) -> Iterator[Pod]:
+    """Yield the serving pods of an evicted pod's owner that were made since its eviction."""
+    if each.owner is None or each.sent_at is None:
+        return
+    since, others = _oldest_successor_at(each.sent_at), {each.ref.uid, *each.young_siblings}
+    for pod in view.snapshot.pods_of(each.owner.uid):
+        if view.serving(pod) and pod.created_at >= since and pod.ref.uid not in others:
+            yield pod

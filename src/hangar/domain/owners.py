@@ -33,10 +33,23 @@ def wanted(owner: OwnerUid, view: View) -> int:
     A controller that we cannot read is held to what was ready at the start; one that is gone wants nothing.
     """
     before = view.baseline(owner)
-    known = view.snapshot.owners.get(owner)
-    if known is None:
+    desired = desired_by(owner, view.snapshot)
+    if desired is None:
         return before if any(True for _ in view.snapshot.pods_of(owner)) else 0
-    return before if known.desired is None else min(known.desired, before)
+    return min(desired, before)
+
+
+def desired_by(owner: OwnerUid, snapshot: Snapshot) -> int | None:
+    """Return how many pods an owner says that it wants, or those below it where itself is not read; None if unknown.
+
+    So a CronJob whose Jobs are over wants nothing, and a Rollout what its ReplicaSets want.
+    """
+    known = snapshot.owners.get(owner)
+    if known is not None:
+        return known.desired
+    below = [desired_by(child, snapshot) for child in snapshot.owners_by_parent.get(owner, ())]
+    counts = [each for each in below if each is not None]
+    return sum(counts) if counts and len(counts) == len(below) else None
 
 
 def keeps_last_ready(pod: Pod, view: View) -> Blocker | None:
@@ -47,8 +60,8 @@ def keeps_last_ready(pod: Pod, view: View) -> Blocker | None:
     has = ready_count(owner.uid, view)
     if has > 1:
         return None
-    known = view.snapshot.owners.get(owner.uid)
-    needs = view.baseline(owner.uid) if known is None or known.desired is None else known.desired
+    desired = desired_by(owner.uid, view.snapshot)
+    needs = view.baseline(owner.uid) if desired is None else desired
     if needs <= has:
         return None
     return blocker("last_ready", str(pod.ref), owner=name_of(owner, pod.ref.namespace), has=has, needs=needs)

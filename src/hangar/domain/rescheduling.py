@@ -5,10 +5,12 @@ from datetime import datetime, timedelta
 
 from hangar.domain.blockers import blocker, listed
 from hangar.domain.decision import Blocker, Fail
+from hangar.domain.fit import open_nodes, takes
 from hangar.domain.ids import OwnerUid, PodUid
 from hangar.domain.limits import UNSCHEDULABLE_GRACE_S
 from hangar.domain.moves import TrackedPod
 from hangar.domain.owners import Shortfall, creation_failure, name_of, shortfall
+from hangar.domain.snapshot import Node
 from hangar.domain.view import View
 
 
@@ -31,8 +33,9 @@ def not_rescheduled(pods: Mapping[PodUid, TrackedPod], view: View) -> tuple[Bloc
 
 def cannot_be_rescheduled(pods: Mapping[PodUid, TrackedPod], view: View, now: datetime) -> Fail | None:
     """Return why something evicted will not come up elsewhere, in the cluster's own words, or None if it still may."""
-    grace = timedelta(seconds=UNSCHEDULABLE_GRACE_S)
-    for uid, name, lack in lacking(pods, view):
+    lacks = lacking(pods, view)
+    verdicts = _verdicts(lacks, view)
+    for uid, name, lack in lacks:
         text = creation_failure(uid, view.snapshot)
         if text is not None and not lack.loading:
             code = "quota_exceeded" if "quota" in text else "cannot_be_recreated"
@@ -40,7 +43,7 @@ def cannot_be_rescheduled(pods: Mapping[PodUid, TrackedPod], view: View, now: da
         stuck = [
             f"{pod.ref} cannot be placed: {pod.waiting or 'unschedulable'}"
             for pod in lack.loading
-            if pod.unschedulable_since is not None and now - pod.unschedulable_since >= grace
+            if pod.ref.uid in verdicts and now >= verdicts[pod.ref.uid]
         ]
         if stuck and not view.settings.has_autoscaler:
             return Fail("no_capacity", f"{name} has {lack.has} of {lack.needs} pods ready elsewhere: {listed(stuck)}")
@@ -49,6 +52,32 @@ def cannot_be_rescheduled(pods: Mapping[PodUid, TrackedPod], view: View, now: da
 
 def verdict_at(pods: Mapping[PodUid, TrackedPod], view: View, now: datetime) -> datetime | None:
     """Return when a new pod that cannot be placed now will have been so for too long, or None."""
-    since = (pod.unschedulable_since for _, _, lack in lacking(pods, view) for pod in lack.loading)
-    verdicts = (each + timedelta(seconds=UNSCHEDULABLE_GRACE_S) for each in since if each is not None)
-    return min((each for each in verdicts if each > now), default=None)
+    return min((each for each in _verdicts(lacking(pods, view), view).values() if each > now), default=None)
+
+
+def _verdicts(lacks: list[tuple[OwnerUid, str, Shortfall]], view: View) -> Mapping[PodUid, datetime]:
+    """Return when each new pod that cannot be placed counts as having no place.
+
+    That is a while after it was first turned away, and after all has ended that is about to leave room for it.
+    """
+    grace = timedelta(seconds=UNSCHEDULABLE_GRACE_S)
+    waiting = [
+        (pod, pod.unschedulable_since)
+        for _, _, lack in lacks
+        for pod in lack.loading
+        if pod.unschedulable_since is not None
+    ]
+    ends = _ends(view) if waiting else []
+    return {
+        pod.ref.uid: max([since, *(end for node, end in ends if takes(node, pod))]) + grace for pod, since in waiting
+    }
+
+
+def _ends(view: View) -> list[tuple[Node, datetime]]:
+    """Return when what terminates on each node that is open will have ended, by the end of its grace period."""
+    return [
+        (node, pod.deletion_at)
+        for node in open_nodes(view)
+        for pod in view.snapshot.pods_on(node.name)
+        if pod.deletion_at is not None
+    ]

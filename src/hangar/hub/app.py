@@ -12,7 +12,7 @@ from hangar.clock import Clock
 from hangar.hub.api import fleet, operations, operator, system, tokens
 from hangar.hub.api.answers import add_problem_handlers
 from hangar.hub.api.context import Hub
-from hangar.hub.api.middleware import RequestId
+from hangar.hub.api.middleware import HearOut, RequestId
 from hangar.hub.api.openapi import install_openapi
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.settings import HubSettings
@@ -53,7 +53,7 @@ def create_app(store: Store, clock: Clock, settings: HubSettings) -> FastAPI:
     add_problem_handlers(app)
     install_openapi(app, hub.catalogue)
     # Around everything, also around what answers for faults: each answer has its id, and each fault's line, too.
-    app.middleware_stack = RequestId(app.build_middleware_stack(), clock)
+    app.middleware_stack = RequestId(HearOut(app.build_middleware_stack()), clock)
     return app
 
 

@@ -1,13 +1,19 @@
 """What is wrong with a request, all of it at once, in our own words and with the path of each field."""
 
+import re
+
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from hangar.domain.limits import NAME_CHARS_MAX, TARGET_CHARS_MAX
 from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError
 
 SPACE = 0x20
 DELETE = "\x7f"
+
+DNS_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
+"""What Kubernetes takes for the name of a node: an RFC 1123 subdomain; names of clusters are like it."""
 
 
 def field_errors(error: ValidationError, root: str = "", allowed: tuple[str, ...] = ()) -> tuple[FieldError, ...]:
@@ -27,6 +33,23 @@ def check_text(text: str) -> str:
     return text
 
 
+def check_name(text: str) -> str:
+    """Return the name of a cluster as it is. Raises ValueError where it could not be one."""
+    if text and not DNS_NAME.fullmatch(text):
+        raise ValueError(f"{text[:NAME_CHARS_MAX]!r} is no name: lower-case letters, digits, and - . between them")
+    return text
+
+
+def check_target(text: str) -> str:
+    """Return a target, NAME or CLUSTER/NAME, as it is. Raises ValueError where it could not be one."""
+    cluster, slash, name = text.partition("/")
+    for part in (cluster, name) if slash else (cluster,):
+        if slash and not part:
+            raise ValueError(f"{text[:TARGET_CHARS_MAX]!r} is no target: a name, or cluster/name")
+        check_name(part)
+    return text
+
+
 def _path(root: str, error: ErrorDetails) -> str:
     path = root
     for part in error["loc"]:
@@ -39,17 +62,18 @@ def sentence(error: ErrorDetails, allowed: tuple[str, ...]) -> str:
     context: JsonObject = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":
-            return f"there is no such field here; there are: {', '.join(allowed) or 'none'}"
+            return f"is no field here: there are {', '.join(allowed) or 'none'}"
         case "missing":
             return "is missing"
         case "greater_than_equal":
             return f"must be at least {context['ge']}, not {error['input']}"
         case "less_than_equal":
             return f"must be at most {context['le']}, not {error['input']}"
-        case "string_too_long":
+        case "string_too_long" | "too_long":
             return f"may have at most {context['max_length']} characters"
-        case "string_too_short":
-            return f"must have at least {context['min_length']} characters"
+        case "string_too_short" | "too_short":
+            least = context["min_length"]
+            return "may not be empty" if least == 1 else f"must have at least {least} characters"
         case "literal_error" | "enum":
             return f"must be {context['expected']}"
         case "int_type" | "int_from_float" | "int_parsing":
@@ -58,6 +82,8 @@ def sentence(error: ErrorDetails, allowed: tuple[str, ...]) -> str:
             return "must be a text"
         case "bool_type":
             return "must be true or false"
+        case "datetime_parsing" | "datetime_from_date_parsing" | "datetime_type":
+            return f"{error['input']!r} is no instant: write 2026-10-27T12:34:56Z"
         case "value_error":
             return str(context["error"])
         case "dict_type" | "model_type":

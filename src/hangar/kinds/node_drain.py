@@ -39,7 +39,7 @@ from hangar.domain.limits import (
     LANDING_MAX_S,
     UNDO_MAX_S,
 )
-from hangar.domain.moves import Tally, TrackedPod, tally
+from hangar.domain.moves import Tally, TrackedPod, about_to_be_sent, tally
 from hangar.domain.operation import Phase
 from hangar.domain.owners import baseline_of, keeps_last_ready
 from hangar.domain.preflight import Obstacle, Since, holds_refused, judge, obstacles, orphans, refused
@@ -216,7 +216,7 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     if walk.denied is not None:
         return _fail(job, view, walk.denied)
     sent = {
-        step.pod.uid: replace(job.memory.pods[step.pod.uid], sent_at=now)
+        step.pod.uid: about_to_be_sent(job.memory.pods[step.pod.uid], view, now)
         for step in walk.steps
         if isinstance(step, Evict)
     }
@@ -332,7 +332,7 @@ def _undo(job: DrainJob, view: View, now: datetime) -> Decision:
         return _failed(job, view, failure.code, f"{failure.message}; the cordon is {cordon.whose(node)}'s")
     if now >= failure.at + timedelta(seconds=UNDO_MAX_S):
         return _failed(job, view, failure.code, f"{failure.message}; the node could not be uncordoned in time")
-    match cordon.take_off(node, job.id, view, now):
+    match cordon.take_off(node, job.id, view, now, only_own=True):
         case Fail(message=message):
             return _failed(job, view, failure.code, f"{failure.message}; left cordoned: {message}")
         case Wait(blocker=why, until=until):
@@ -360,7 +360,7 @@ def _end(job: DrainJob, view: View, phase: Phase, code: str, message: str) -> En
 
 
 def _state(job: DrainJob, view: View) -> DrainState:
-    return DrainState(job.id, job.target, job.memory.pods, view)
+    return DrainState(job.id, job.target, job.memory.cordoned_at is not None, job.memory.pods, view)
 
 
 def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:

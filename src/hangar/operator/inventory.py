@@ -1,6 +1,7 @@
 """What the hub is told of the nodes: whole documents of those that changed, cordon and ready flips at once."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hangar.domain.ids import NodeName
@@ -15,7 +16,6 @@ class Changes:
 
     nodes: list[NodeDoc]
     gone: list[str]
-    is_urgent: bool  # a node's cordon or readiness flipped, or a node came or went
 
 
 def documents(snapshot: Snapshot) -> dict[NodeName, NodeDoc]:
@@ -26,20 +26,18 @@ def documents(snapshot: Snapshot) -> dict[NodeName, NodeDoc]:
 def changes(before: dict[NodeName, NodeDoc], after: dict[NodeName, NodeDoc]) -> Changes:
     """Return what to tell of the way from one set of documents to another."""
     changed = [doc for name, doc in after.items() if before.get(name) != doc]
-    gone = sorted(before.keys() - after.keys())
-    is_urgent = bool(gone) or any(_flipped(before.get(NodeName(doc.name)), doc) for doc in changed)
-    return Changes(changed, list(gone), is_urgent)
+    return Changes(changed, sorted(before.keys() - after.keys()))
 
 
-def _flipped(before: NodeDoc | None, after: NodeDoc) -> bool:
-    if before is None:
+def flipped(before: Mapping[NodeName, Node], after: Mapping[NodeName, Node]) -> bool:
+    """Tell whether a node came or went, became ready or not, or its cordon changed: what people wait to see."""
+    if before.keys() != after.keys():
         return True
-    return (before.uid, before.ready, before.cordoned, before.cordon) != (
-        after.uid,
-        after.ready,
-        after.cordoned,
-        after.cordon,
-    )
+    return any(before[name] is not node and _facts(before[name]) != _facts(node) for name, node in after.items())
+
+
+def _facts(node: Node) -> tuple[object, ...]:
+    return (node.uid, node.ready, node.unschedulable, node.mark, node.cordon_manager)
 
 
 def _document(node: Node, snapshot: Snapshot) -> NodeDoc:

@@ -5,6 +5,7 @@ Four tasks share one conductor in one thread: sync (hears the hub), turns (decid
 """
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,8 @@ import structlog
 from hangar.clock import Clock
 from hangar.domain.decision import Accepted, Step
 from hangar.domain.ids import NodeName, OperationId
-from hangar.domain.limits import EVICTION_TIMEOUT_S, INVENTORY_INTERVAL_S, RETRY_FIRST_S, RETRY_MAX_S
+from hangar.domain.limits import EVICTION_TIMEOUT_S, INVENTORY_INTERVAL_S, NODES_FIRST_MAX_S, RETRY_FIRST_S, RETRY_MAX_S
+from hangar.domain.snapshot import Node, Snapshot
 from hangar.operator import inventory
 from hangar.operator.channel import Channel, HubError
 from hangar.operator.cluster.port import Cluster
@@ -23,6 +25,7 @@ from hangar.wire.operator import (
     InventoryRequest,
     NodeDoc,
     ReleaseRequest,
+    ReportDoc,
     ReportRequest,
     SessionGrant,
     SessionRequest,
@@ -61,6 +64,8 @@ class Operator:
         self._report_wanted = asyncio.Event()
         self._inventory_wanted = asyncio.Event()
         self._steps: set[asyncio.Task[None]] = set()
+        self._nodes_told = asyncio.Event()
+        self._told_nodes: Mapping[NodeName, Node] = {}
         self._told: set[OperationId] = set()
 
     async def run(self) -> None:
@@ -87,6 +92,8 @@ class Operator:
         while True:
             self._session = await self._open_session()
             self._conductor.begin_session()
+            self._told_nodes = {}
+            self._inventory_wanted.set()
             try:
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(self._syncs(self._session))
@@ -191,6 +198,7 @@ class Operator:
             reports = self._conductor.outbox()
             if not reports:
                 continue
+            await self._tell_nodes_first(reports)
             try:
                 answer = await self._channel.report(
                     ReportRequest(session=grant.session, epoch=grant.epoch, reports=reports)
@@ -206,29 +214,52 @@ class Operator:
             self._start(self._conductor.acked(answer.acks))
             self._turn_wanted.set()
 
+    async def _tell_nodes_first(self, reports: list[ReportDoc]) -> None:
+        """Let the hub know the nodes before it hears of an end: who was told `uncordoned` must find it so."""
+        if not any(report.result is not None for report in reports):
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(NODES_FIRST_MAX_S):
+                while not self._nodes_are_told():
+                    self._nodes_told.clear()
+                    await self._nodes_told.wait()
+
+    def _nodes_are_told(self) -> bool:
+        snapshot = self._cluster.snapshot()
+        return snapshot is None or bool(snapshot.unreadable) or not inventory.flipped(self._told_nodes, snapshot.nodes)
+
     async def _inventories(self, session: _Session) -> None:
         told: dict[NodeName, NodeDoc] | None = None
         due_at_s = 0.0
+        while True:
+            snapshot = await self._snapshot_to_tell(None if told is None else due_at_s)
+            documents = inventory.documents(snapshot)
+            changes = inventory.changes(told or {}, documents)
+            if told is None or changes.nodes or changes.gone:
+                due_at_s = self._clock.monotonic_s() + INVENTORY_INTERVAL_S
+                told = documents if await self._tell(session, changes, is_complete=told is None) else None
+            if told is not None:
+                self._told_nodes = snapshot.nodes
+                self._nodes_told.set()
+            else:
+                await asyncio.sleep(INVENTORY_INTERVAL_S)
+                self._inventory_wanted.set()
+
+    async def _snapshot_to_tell(self, due_at_s: float | None) -> Snapshot:
+        """Wait for changes that cannot wait, or for any once it is due; None takes the first snapshot there is."""
         while True:
             await self._inventory_wanted.wait()
             self._inventory_wanted.clear()
             snapshot = self._cluster.snapshot()
             if snapshot is None or snapshot.unreadable:
                 continue
-            documents = inventory.documents(snapshot)
-            changes = inventory.changes(told or {}, documents)
-            if told is not None and not changes.nodes and not changes.gone:
-                continue
-            early_s = due_at_s - self._clock.monotonic_s()
-            if told is not None and not changes.is_urgent and early_s > 0:
-                await asyncio.sleep(min(early_s, INVENTORY_INTERVAL_S))
-                self._inventory_wanted.set()
-                continue
-            due_at_s = self._clock.monotonic_s() + INVENTORY_INTERVAL_S
-            told = documents if await self._tell(session, changes, is_complete=told is None) else None
-            if told is None:
-                await asyncio.sleep(INVENTORY_INTERVAL_S)
-                self._inventory_wanted.set()
+            early_s = 0.0 if due_at_s is None else due_at_s - self._clock.monotonic_s()
+            if early_s <= 0 or inventory.flipped(self._told_nodes, snapshot.nodes):
+                return snapshot
+            with suppress(TimeoutError):
+                async with asyncio.timeout(early_s):
+                    await self._inventory_wanted.wait()
+            self._inventory_wanted.set()
 
     async def _tell(self, session: _Session, changes: inventory.Changes, *, is_complete: bool) -> bool:
         """Send one inventory; tell whether the hub knows the nodes now."""

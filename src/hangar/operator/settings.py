@@ -1,4 +1,4 @@
-"""What an operator is told at its start: environment variables HANGAR_…, or the flags of the same names."""
+"""What an operator is told at its start, by environment variables HANGAR_…."""
 
 from pathlib import Path
 from typing import Annotated, Literal

@@ -91,6 +91,17 @@ def test_everything_that_is_wrong_is_told_at_once(api: Api) -> None:
         ({"type": "node.drain", "target": "iad-1-n01", "params": {"deadline_s": True}}, "params.deadline_s"),
         ({"type": "node.drain", "target": "iad-1-n01", "reason": "bell \x07"}, "reason"),
         ({"type": "node.drain", "target": "iad-1-n01", "params": {"deadline_s": 10**30}}, "params.deadline_s"),
+        ({"type": "node.drain", "target": "IAD-1-n01"}, "target"),
+        ({"type": "node.drain", "target": "iad_1"}, "target"),
+        ({"type": "node.drain", "target": "-n01"}, "target"),
+        ({"type": "node.drain", "target": "a..b"}, "target"),
+        ({"type": "node.drain", "target": "n01\n"}, "target"),
+        ({"type": "node.drain", "target": "iad-1/"}, "target"),
+        ({"type": "node.drain", "target": "/n01"}, "target"),
+        ({"type": "node.drain", "target": "a/b/c"}, "target"),
+        ({"type": "node.drain", "target": "n" * 600}, "target"),
+        ({"type": "node.drain", "target": "n01", "cluster": "iad 1"}, "cluster"),
+        ({"type": "node.drain", "target": "n01", "cluster": "a/b"}, "cluster"),
         ([], ""),
         ("drain", ""),
     ],
@@ -98,6 +109,26 @@ def test_everything_that_is_wrong_is_told_at_once(api: Api) -> None:
 def test_a_wrong_value_is_named(api: Api, body: object, path: str) -> None:
     problem = problem_of(api.post("/v1/operations", body), "invalid_value", 422)
     assert path in [each["path"] for each in problem["errors"]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "path", "said"),
+    [
+        ({"reason": "x" * 1001}, "reason", "may have at most 1000 characters"),
+        ({"target": ""}, "target", "may not be empty"),
+        ({"target": "a_b"}, "target", "'a_b' is no name: lower-case letters, digits, and - . between them"),
+        ({"target": "a/"}, "target", "'a/' is no target: a name, or cluster/name"),
+        ({"speed": 9}, "speed", "is no field here: there are type, target, cluster, params, reason"),
+        ({"type": "node.boot"}, "type", "'node.boot' is no type: there are node.cordon, node.drain, node.uncordon"),
+    ],
+)
+def test_what_is_wrong_is_told_in_words_that_say_what_to_do(
+    api: Api, wrong: dict[str, object], path: str, said: str
+) -> None:
+    answer = api.post("/v1/operations", {"type": "node.drain", "target": "iad-1-n01"} | wrong)
+    problem = problem_of(answer, "invalid_value", 422)
+    assert problem["errors"] == [{"path": path, "message": said}]
+    assert problem["detail"] == f"{path}: {said}"
 
 
 @pytest.mark.parametrize(

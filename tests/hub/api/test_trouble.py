@@ -50,6 +50,28 @@ def test_a_full_disk_is_503_and_loses_nothing_acknowledged(api: Api) -> None:
     assert api.create(target)["phase"] == "pending"
 
 
+def test_a_locked_database_is_503_and_loses_nothing_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hangar.hub.store.dialects.STORE_BUSY_TIMEOUT_S", 0.01)
+    path = tmp_path / "other.db"
+    api = Api(Store.open(path))
+    acknowledged = api.create("iad-1-n01")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    answer = api.post("/v1/operations", {"type": "node.drain", "target": "iad-1-n02"})
+    detail = problem_of(answer, "busy", 503)["detail"]
+    assert "locked" in detail
+    assert detail.endswith("Nothing was changed; try again.")
+    assert answer.headers["retry-after"] == "2"
+    assert api.get("/v1/operations").json()["items"] == [acknowledged]
+    other.execute("ROLLBACK")
+    other.close()
+    created = api.create("iad-1-n02")
+    assert [each["id"] for each in api.get("/v1/operations").json()["items"]] == [created["id"], acknowledged["id"]]
+    api.world.store.close()
+
+
 def test_the_sweep_tells_of_a_store_in_trouble_once_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

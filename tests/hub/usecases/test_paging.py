@@ -43,4 +43,4 @@ def test_wrong_filters_are_gathered_and_raised_together() -> None:
     raise_filters([])
     with pytest.raises(Problem) as caught:
         raise_filters(errors)
-    assert [each.message for each in caught.value.errors] == ["'done' is no phase; there are: pending, running"]
+    assert [each.message for each in caught.value.errors] == ["'done' is no phase: there are pending, running"]

@@ -66,8 +66,7 @@ def test_all_wrong_parameters_are_told_at_once(world: World) -> None:
         "params.grace_period_s": "must be a whole number",
         "params.on_failure": "must be 'keep' or 'uncordon'",
         "params.skip_fit_check": "must be true or false",
-        "params.colour": "there is no such field here; there are: "
-        "deadline_s, grace_period_s, skip_fit_check, on_failure",
+        "params.colour": "is no field here: there are deadline_s, grace_period_s, skip_fit_check, on_failure",
     }
 
 

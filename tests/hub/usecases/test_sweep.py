@@ -40,6 +40,21 @@ def test_what_nobody_takes_fails_after_ten_minutes_and_says_whose_operator_was_a
     assert (result_of(world, id_).attempts, result_of(world, id_).duration) == (0, "600s")
 
 
+def test_how_long_it_waits_for_an_operator_is_a_setting() -> None:
+    world = World(pending_timeout_s=5.0)
+    world.add_cluster()
+    an_operator(world)
+    world.pass_s(60)
+    id_ = world.create()
+    reason = world.get(id_).status_reason
+    assert reason is not None
+    assert "the operator of iad-1 is not connected; last heard at 2026-11-18T11:06:40.000Z" in reason.message
+    world.pass_s(5)
+    assert world.get(id_).phase == "failed"
+    assert "no operator of iad-1 took it within 5 s" in result_of(world, id_).message
+    assert result_of(world, id_).message.endswith("Nothing was done.")
+
+
 def test_the_ten_minutes_count_from_the_operators_last_word(world: World, operator: Operator) -> None:
     id_ = world.create()
     world.pass_s(500)

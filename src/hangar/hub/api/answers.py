@@ -61,7 +61,7 @@ async def _on_invalid_query(_request: Request, error: Exception) -> Response:
     errors = tuple(
         FieldError(".".join(str(part) for part in each["loc"]), sentence(each, ())) for each in error.errors()
     )
-    detail = "; ".join(f"{each.path} {each.message}" for each in errors)
+    detail = "; ".join(f"{each.path}: {each.message}" for each in errors)
     return problem_response(Problem(ProblemCode.INVALID_FILTER, detail, errors))
 
 

@@ -12,11 +12,12 @@ from hangar.domain.limits import (
     NAME_CHARS_MAX,
     OPERATOR_BODY_BYTES_MAX,
     REASON_CHARS_MAX,
+    TARGET_CHARS_MAX,
     TOKEN_LIFE_MAX_S,
 )
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.usecases.submit import OperationRequest
-from hangar.hub.validation import check_text, field_errors
+from hangar.hub.validation import check_name, check_target, check_text, field_errors
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 T = TypeVar("T")
@@ -24,10 +25,9 @@ M = TypeVar("M", bound=BaseModel)
 S = TypeVar("S", bound=msgspec.Struct)
 
 KEY_HEADER = "Idempotency-Key"
-TARGET_CHARS_MAX = 2 * NAME_CHARS_MAX + 1
-"""A cluster's name, a slash, a node's name."""
-
 Text = Annotated[str, AfterValidator(check_text)]
+Name = Annotated[str, AfterValidator(check_name)]
+Target = Annotated[str, AfterValidator(check_target)]
 
 
 class StrictModel(BaseModel):
@@ -40,10 +40,10 @@ class CreateOperation(StrictModel):
     """POST /v1/operations."""
 
     type: Text = Field(description="the type of operation, such as node.drain")
-    target: Text = Field(
+    target: Target = Field(
         min_length=1, max_length=TARGET_CHARS_MAX, description="a bare name where it is unambiguous, or cluster/name"
     )
-    cluster: Text | None = Field(
+    cluster: Name | None = Field(
         default=None, min_length=1, max_length=NAME_CHARS_MAX, description="the cluster of the target"
     )
     params: dict[str, JsonValue] = Field(default={}, description="what the type takes; see its schema")
@@ -133,7 +133,7 @@ def _parameter_errors(document: object, catalogue: Catalogue) -> list[FieldError
         return []
     entry = catalogue.entries.get(asked)
     if entry is None:
-        return [FieldError("type", f"there is no type {asked!r}; there are: {', '.join(catalogue.names)}")]
+        return [FieldError("type", f"{asked!r} is no type: there are {', '.join(catalogue.names)}")]
     params = document.get("params", {})
     return list(entry.check(params)[1]) if isinstance(params, dict) else []
 
@@ -148,5 +148,5 @@ def _too_large(bytes_max: int) -> Problem:
 
 
 def _invalid(errors: list[FieldError]) -> Problem:
-    detail = "; ".join(f"{each.path or 'the body'} {each.message}" for each in errors)
+    detail = "; ".join(f"{each.path or 'the body'}: {each.message}" for each in errors)
     return Problem(ProblemCode.INVALID_VALUE, detail, tuple(errors))

@@ -1,12 +1,15 @@
-"""Around every request: its id, on the answer and on each log line, and one line about how it went."""
+"""Around every request: it is heard out, and its id stands on the answer and on each log line."""
 
+import asyncio
 import re
+from contextlib import suppress
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
 
 from hangar.clock import Clock
+from hangar.domain.limits import UNREAD_BYTES_MAX, UNREAD_WAIT_S
 
 log = structlog.get_logger("hangar.hub.requests")
 
@@ -49,6 +52,46 @@ class RequestId:
                 )
                 level = log.debug if is_routine else log.info
                 level("request", method=scope["method"], path=scope["path"], status=status, took_ms=took_ms)
+
+
+class HearOut:
+    """ASGI middleware that lets callers finish before they are refused: who still sends does not read the answer.
+
+    Without it a caller with too large a body would see a broken connection instead of being told so.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http" or not _sends_a_body(scope):
+            await self._app(scope, receive, send)
+            return
+        is_heard = False
+
+        async def hear() -> Message:
+            nonlocal is_heard
+            message = await receive()
+            is_heard = message["type"] != "http.request" or not message.get("more_body", False)
+            return message
+
+        async def send_when_heard(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                unread_bytes = 0
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(UNREAD_WAIT_S):
+                        while not is_heard and unread_bytes < UNREAD_BYTES_MAX:
+                            unread_bytes += len((await hear()).get("body", b""))
+            await send(message)
+
+        await self._app(scope, hear, send_when_heard)
+
+
+def _sends_a_body(scope: Scope) -> bool:
+    """Tell whether a body is under way; with `Expect` the caller asks before he sends it."""
+    headers = dict(scope["headers"])
+    return (b"content-length" in headers or b"transfer-encoding" in headers) and b"expect" not in headers
 
 
 def _request_id(scope: Scope) -> bytes:

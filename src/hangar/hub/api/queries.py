@@ -21,7 +21,7 @@ async def known_parameters(request: Request) -> None:
     seen: set[str] = set()
     for name, value in request.query_params.multi_items():
         if name not in allowed:
-            what = f"there is no such filter here; there are: {', '.join(sorted(allowed)) or 'none'}"
+            what = f"is no filter here: there are {', '.join(sorted(allowed)) or 'none'}"
             errors.append(FieldError(f"query.{name}", what))
         elif name in seen:
             errors.append(FieldError(f"query.{name}", "is given twice; give it once"))

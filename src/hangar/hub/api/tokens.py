@@ -28,7 +28,7 @@ async def create(request: Request, who: Admin) -> Response:
     hub = hub_of(request)
     asked = await read_model(request, CreateToken)
     if asked.role not in tuple(Role):
-        error = FieldError("role", f"{asked.role!r} is no role; there are: {', '.join(Role)}")
+        error = FieldError("role", f"{asked.role!r} is no role: there are {', '.join(Role)}")
         raise Problem(ProblemCode.INVALID_VALUE, f"role: {error.message}", (error,))
     wanted = TokenRequest(
         name=asked.name, role=Role(asked.role), cluster=asked.cluster, expires_in_s=asked.expires_in_s

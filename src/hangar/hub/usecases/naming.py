@@ -25,7 +25,7 @@ def resolve_node(connection: Connection, name: str, cluster: str | None, path: s
         raise Problem(
             ProblemCode.AMBIGUOUS_TARGET,
             f"{len(found)} clusters have a node {bare}: name one of {', '.join(candidates)}, or give the cluster",
-            (FieldError(path, "exists in more than one cluster"),),
+            (FieldError(path, f"{len(found)} clusters have a node {bare}"),),
             {"candidates": candidates},
         )
     if wanted is not None:

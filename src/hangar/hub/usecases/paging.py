@@ -61,7 +61,7 @@ def _invalid(why: str) -> Problem:
 def check_choice(errors: list[FieldError], name: str, value: str | None, choices: tuple[str, ...]) -> None:
     """Note an error where a filter's value is none of its choices."""
     if value is not None and value not in choices:
-        errors.append(FieldError(f"query.{name}", f"{value!r} is no {name}; there are: {', '.join(choices)}"))
+        errors.append(FieldError(f"query.{name}", f"{value!r} is no {name}: there are {', '.join(choices)}"))
 
 
 def raise_filters(errors: list[FieldError]) -> None:

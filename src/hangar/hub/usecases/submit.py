@@ -105,7 +105,7 @@ def _check(request: OperationRequest, rules: Rules) -> tuple[Entry, JsonObject]:
     entry = rules.catalogue.entries.get(request.type)
     if entry is None:
         names = ", ".join(rules.catalogue.names)
-        error = FieldError("type", f"there is no type {request.type!r}; there are: {names}")
+        error = FieldError("type", f"{request.type!r} is no type: there are {names}")
         raise Problem(ProblemCode.INVALID_VALUE, f"type: {error.message}", (error,))
     params, errors = entry.check(request.params)
     if errors:
@@ -138,7 +138,7 @@ def _claim_key(
             ProblemCode.KEY_REUSED,
             f"the idempotency key {key!r} stands for {known.op_id}, which was asked for with other values: "
             "send the same request again, or use a new key",
-            (FieldError("header.Idempotency-Key", "was used for another request"),),
+            (FieldError("header.Idempotency-Key", f"stands for {known.op_id}, which was asked for with other values"),),
             {"operation": present.operation(_found(tx, known.op_id))},
         )
     return _found(tx, known.op_id)
@@ -165,14 +165,15 @@ def _check_allowed(cluster: ClusterRecord, entry: Entry) -> None:
             ProblemCode.UNSUPPORTED_KIND,
             f"the operator of {cluster.name} (version {cluster.operator_version or 'unknown'}) cannot carry out "
             f"{entry.name} version {entry.version}; it has {'none' if has is None else f'version {has}'}: upgrade it",
-            (FieldError("type", f"not supported by the operator of {cluster.name}"),),
+            (FieldError("type", f"cannot carry out {entry.name} version {entry.version}"),),
         )
     if entry.needs not in cluster.allowed:
         allowed = ", ".join(cluster.allowed) or "nothing"
         remedy = (
             f"add `{entry.needs}` to `cluster.allowedOperations` in the chart of its operator"
             if cluster.allowed
-            else "its operator's chart has `cluster.readOnly: true`, or an empty `cluster.allowedOperations`"
+            else f"its operator's chart has `cluster.readOnly: true`, or no `{entry.needs}` in "
+            "`cluster.allowedOperations`; that is where to change it"
         )
         raise Problem(
             ProblemCode.OPERATION_NOT_ALLOWED,

@@ -150,7 +150,7 @@ def _find(connection: Connection, id_: str) -> shown.Token:
     row = connection.execute(select(tokens).where(tokens.c.id == id_)).first()
     if row is None:
         error = FieldError("id", f"there is no token {id_}")
-        raise Problem(ProblemCode.NOT_FOUND, f"{error.message}: `hgr token ls` lists those there are", (error,))
+        raise Problem(ProblemCode.NOT_FOUND, f"{error.message}: GET /v1/tokens lists those there are", (error,))
     return _token(row)
 
 

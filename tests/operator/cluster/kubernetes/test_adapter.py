@@ -142,6 +142,20 @@ def test_a_node_that_somebody_was_faster_to_change_is_looked_at_and_met_again() 
     virtually(main())
 
 
+def test_a_node_that_somebody_cordoned_since_the_decision_is_left_to_the_next_decision() -> None:
+    async def main() -> None:
+        by_hand = Says(200, a_node("n1", version=9, unschedulable=True))
+        async with Bench(nodes=(a_node("n1", version=7),)) as bench:
+            assert isinstance(await bench.perform(Cordon(*N1, MARK), CONFLICT, by_hand), Busy)
+            assert [asked.method for asked in bench.server.asked] == ["PATCH", "GET"]
+        async with Bench(nodes=(a_node("n1", version=7, unschedulable=True),)) as bench:
+            ours = Uncordon(*N1, held_by=MARK.operation)
+            assert await bench.perform(ours) == Busy("the cordon of node n1 is no longer that of op_1")
+            assert bench.server.asked == []
+
+    virtually(main())
+
+
 def test_a_node_that_others_change_again_and_again_is_busy() -> None:
     async def main() -> None:
         async with Bench(nodes=(a_node("n1"),)) as bench:

@@ -13,6 +13,7 @@ import msgspec
 from lightkube.config.kubeconfig import SingleConfig
 
 from hangar.clock import Clock
+from hangar.domain.cordon import why_not
 from hangar.domain.decision import (
     Accepted,
     Answer,
@@ -153,7 +154,7 @@ class KubernetesCluster:
                 case Uncordon():
                     return await self._patch(step, _change(None, unschedulable=None), gate, deadline_s)
                 case Unmark():
-                    return await self._unmark(step, gate, deadline_s)
+                    return await self._patch(step, _change(None), gate, deadline_s)
                 case Evict():
                     return await self._evict(step, gate, deadline_s)
                 case _:
@@ -178,6 +179,8 @@ class KubernetesCluster:
                 seen = NODES.read(reply.body)
                 if seen.uid != step.uid:
                     return Namesake()
+            if (why := why_not(step, seen.value)) is not None:
+                return Busy(why)
             reply = await self._api.call(
                 "PATCH",
                 _node_path(step.node),
@@ -198,12 +201,6 @@ class KubernetesCluster:
         # What cannot be understood now, the watch will bring, and say so.
         with contextlib.suppress(msgspec.DecodeError, ValueError):
             self._nodes.merge(NODES.read(node))
-
-    async def _unmark(self, step: Unmark, gate: Gate, deadline_s: float) -> Answer:
-        seen = self._nodes.get(step.uid)
-        if seen is not None and seen.value.unschedulable and seen.value.cordon_is_ours:
-            return Busy(f"node {step.node} was cordoned anew, and the annotation is that cordon's")
-        return await self._patch(step, _change(None), gate, deadline_s)
 
     async def _evict(self, step: Evict, gate: Gate, deadline_s: float) -> Answer:
         pod = step.pod

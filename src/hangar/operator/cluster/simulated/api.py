@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import assert_never
 
+from hangar.domain.cordon import why_not
 from hangar.domain.decision import (
     Accepted,
     Answer,
@@ -40,8 +41,8 @@ def _patch(world: World, step: Cordon | Uncordon | Unmark) -> Answer:
         return Gone()
     if node.uid != step.uid:
         return Namesake()
-    if isinstance(step, Unmark) and node.unschedulable and node.cordon_is_ours:
-        return Busy(f"node {step.node} was cordoned anew, and the annotation is that cordon's")
+    if (why := why_not(step, node)) is not None:
+        return Busy(why)
     world.put_node(_patched(node, step))
     return Accepted()
 

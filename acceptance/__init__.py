@@ -1,0 +1,1 @@
+"""Acceptance: each promise of a release, shown on the real thing."""

@@ -1,0 +1,132 @@
+"""What a release promises, and the commands that show it."""
+
+import sys
+from dataclasses import dataclass
+
+PYTHON = sys.executable
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One command, run in the checkout: how it must exit, and what it must print on the way."""
+
+    command: tuple[str, ...]
+    exit_code: int = 0
+    says: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One line that users may rely on; it is kept when every proof holds."""
+
+    text: str
+    proofs: tuple[Proof, ...]
+
+
+def _python(*words: str) -> Proof:
+    return Proof((PYTHON, "-m", *words))
+
+
+def _make(target: str) -> Proof:
+    return Proof(("make", target))
+
+
+def _demo(*words: str, exit_code: int = 0, says: tuple[str, ...] = ()) -> Proof:
+    return Proof(("hangar-demo", "--", *words), exit_code, says)
+
+
+def _demo_shell(script: str, exit_code: int = 0, says: tuple[str, ...] = ()) -> Proof:
+    return _demo("sh", "-c", script, exit_code=exit_code, says=says)
+
+
+KILLED = "test_a_killed_operator_goes_on_after_its_restart_and_evicts_no_pod_twice"
+DRAIN = ("hgr", "operation", "create", "node.drain")
+
+RELEASE_0_1 = (
+    Promise(
+        "A fresh clone runs `make demo`, and in a second shell nodes are drained, cordoned and uncordoned",
+        (_python("acceptance.fresh"),),
+    ),
+    Promise("`make test` passes: all that needs no Kubernetes", (_make("test"),)),
+    Promise("`make check` passes: style, types, layers, tidy", (_make("check"),)),
+    Promise(
+        "`make test-kubernetes` passes: contract suite, drains and faults on a real API server",
+        (_make("test-kubernetes"),),
+    ),
+    Promise(
+        "Every node command of the manual, word for word and none skipped, behaves as printed there",
+        (_python("pytest", "tests/transcripts/test_manual.py"),),
+    ),
+    Promise(
+        "Bad input gets a clear error, and nothing is lost",
+        (_python("pytest", "tests/transcripts/test_bad_input.py", "tests/hub/api/test_trouble.py"),),
+    ),
+    Promise(
+        "The drain of the manual exits 0 on the demo",
+        (
+            _demo(
+                *DRAIN,
+                "iad-1-n02",
+                "--reason",
+                "firmware upgrade",
+                "--wait",
+                says=("op_", "node.drain iad-1-n02 succeeded: evicted_replicas=3"),
+            ),
+        ),
+    ),
+    Promise(
+        "A drain that fits nowhere exits 11 and names the missing GPUs; the node is cordoned, its replicas serve on",
+        (
+            _demo_shell(
+                "hgr node get iad-1-n07 | grep replicas; hgr operation create node.drain iad-1-n07 --wait; code=$?; "
+                "hgr node get iad-1-n07 | grep -e ^cordoned -e replicas -e allocated.nvidia; exit $code",
+                exit_code=11,
+                says=(
+                    "needs 8 nvidia.com/gpu on one node, at most 0 are free on one",
+                    "cordoned: true",
+                    "replicas: 2",
+                    "allocated.nvidia.com/gpu: 8",
+                ),
+            ),
+        ),
+    ),
+    Promise(
+        "`--wait-timeout 1` exits 8, and says which budget holds the drain, with its numbers",
+        (
+            _demo(
+                *DRAIN,
+                "iad-1-n05",
+                "--wait-timeout",
+                "1",
+                exit_code=8,
+                says=("waits for pdb serving/mixtral-8x7b: needs 5 has 5", "the operation goes on"),
+            ),
+        ),
+    ),
+    Promise(
+        "A cancelled drain lists what was moved, what still terminates, what was not touched",
+        (
+            _demo_shell(
+                "id=$(hgr operation create node.drain iad-1-n05 --wait-timeout 3 -q); "
+                "hgr operation cancel $id --wait; hgr operation get $id | grep ^result",
+                says=("result.details.moved[1]: ", "result.details.terminating: ", "result.details.untouched[1]: "),
+            ),
+        ),
+    ),
+    Promise(
+        "On a real cluster a drain under a budget takes at most 0.55 of `kubectl drain`'s time, replacements ready",
+        (_python("bench", "drain"),),
+    ),
+    Promise(
+        "An operator killed in mid-drain goes on after its restart; no pod is evicted twice",
+        (_python("pytest", f"tests/kubernetes/test_faults.py::{KILLED}"),),
+    ),
+    Promise(
+        "After a cancelled drain has ended, the API server's audit log has no eviction and no deletion by the operator",
+        (_python("pytest", "tests/kubernetes/test_cancels.py"),),
+    ),
+    Promise(
+        "`hgr node ls` on 500 nodes takes at most 0.85 of `kubectl get nodes` in time and CPU, and 0.4 in memory",
+        (_python("bench", "cli"),),
+    ),
+)

@@ -1,0 +1,69 @@
+"""node.drain and what the cluster answers to its steps."""
+
+from datetime import timedelta
+
+import pytest
+
+from hangar.domain.decision import Answer, Busy, Denied, Evict, Step, Unknown, Withheld
+from hangar.operator.cluster.simulated import api
+from hangar.operator.cluster.simulated.world import World
+from tests.kinds.draining import drain
+from tests.simulation.fleet import a_world, an_app
+from tests.simulation.solo import NOON
+
+
+def test_a_denied_eviction_fails_the_drain_with_the_clusters_words() -> None:
+    world = a_world()
+    world.add_workload(an_app(1, on=("n1",)))
+
+    def deny(world: World, step: Step) -> Answer:
+        return Denied("webhook says no") if isinstance(step, Evict) else api.take(world, step)
+
+    solo, operation = drain(world)
+    solo.answer = deny
+    phase, result = solo.finish(operation)
+    assert (phase, result.code) == ("failed", "eviction_denied")
+    assert "refuses to evict default/api-rs-00000: webhook says no" in result.message
+
+
+def test_a_denied_cordon_is_fatal() -> None:
+    world = a_world()
+    world.add_workload(an_app(1, on=("n1",)))
+    solo, operation = drain(world)
+    solo.answer = lambda _, step: Denied("no patch on nodes")
+    phase, result = solo.finish(operation)
+    assert (phase, result.code) == ("failed", "forbidden")
+    assert not solo.evictions()
+
+
+@pytest.mark.parametrize("trouble", [Busy("conflict"), Withheld("no word from the hub")])
+def test_what_did_not_land_is_tried_again_soon(trouble: Answer) -> None:
+    world = a_world()
+    world.add_workload(an_app(1, on=("n1",)))
+    answers = iter([trouble, trouble])
+
+    def flaky(world: World, step: Step) -> Answer:
+        return next(answers, None) or api.take(world, step) if isinstance(step, Evict) else api.take(world, step)
+
+    solo, operation = drain(world)
+    solo.answer = flaky
+    assert solo.finish(operation)[0] == "succeeded"
+    assert len(solo.evictions()) == 3
+    assert world.now < NOON + timedelta(seconds=5)
+
+
+def test_an_eviction_of_unknown_outcome_is_not_sent_again_while_it_may_land() -> None:
+    world = a_world()
+    world.add_workload(an_app(1, on=("n1",)))
+    answers = iter([Unknown("timed out")])
+
+    def hang(world: World, step: Step) -> Answer:
+        return next(answers, None) or api.take(world, step) if isinstance(step, Evict) else api.take(world, step)
+
+    solo, operation = drain(world)
+    solo.answer = hang
+    solo.run(34)
+    assert len(solo.evictions()) == 1
+    assert [each.code for each in solo.progress[operation].blockers] == ["landing"]
+    assert solo.finish(operation)[0] == "succeeded"
+    assert len(solo.evictions()) == 2

@@ -1,0 +1,92 @@
+"""node.drain while it waits: for what, in which order, and for how long."""
+
+from datetime import timedelta
+
+from hangar.domain.decision import Accepted
+from tests.kinds.draining import drain
+from tests.simulation.fleet import a_budget, a_world, an_app
+from tests.simulation.solo import NOON, Solo
+
+
+def test_success_waits_for_the_replacements_to_be_ready() -> None:
+    world = a_world()
+    world.add_workload(an_app(1, on=("n1",), ready_after_s=60))
+    solo, operation = drain(world)
+    solo.run(30)
+    assert operation not in solo.results
+    assert solo.progress[operation].message == "evicted 1/1, rescheduled 0/1 (1 loading)"
+    solo.finish(operation)
+    assert world.now >= NOON + timedelta(seconds=60)
+
+
+def test_a_budget_is_never_exceeded_and_the_drain_goes_on_as_it_opens() -> None:
+    world = a_world(4)
+    world.add_workload(an_app(5, on=("n1",) * 5))
+    world.add_budget(a_budget(max_unavailable=1))
+    least_ready = [5]
+    seen = world.on_change
+
+    def watch() -> None:
+        seen()
+        least_ready.append(sum(pod.serves for pod in world.snapshot().pods.values()))
+
+    world.on_change = watch
+    solo, operation = drain(world)
+    assert solo.finish(operation)[0] == "succeeded"
+    assert min(least_ready) == 4
+    assert all(isinstance(answer, Accepted) for _, _, answer in solo.evictions())
+
+
+def test_a_pod_whose_budget_is_spent_is_waited_for_by_name_and_numbers() -> None:
+    world = a_world(4)
+    world.add_workload(an_app(5, on=("n1",) * 5))
+    world.add_budget(a_budget(max_unavailable=1))
+    solo, operation = drain(world)
+    solo.run(1)
+    progress = solo.progress[operation]
+    assert "blocked 4 by pdb default/api: needs 4 has 4" in progress.message
+    blocked = [each for each in progress.blockers if each.code == "budget_spent"]
+    assert blocked[0].message == "default/api-rs-00001 waits for pdb default/api: needs 4 has 4"
+    assert blocked[0].facts == {"budget": "pdb default/api", "needs": 4, "has": 4}
+
+
+def test_a_quota_that_stops_the_replacement_fails_the_drain_with_its_text() -> None:
+    world = a_world()
+    owner = world.add_workload(an_app(2, on=("n1", "n2")))
+    solo, operation = drain(world)
+    workload = world.workloads[owner.uid]
+    workload.replicas = 1  # the controller cannot make the second one
+    solo.run(1.5)
+    workload.replicas = 2
+    world.put_owner_failure(workload, "exceeded quota: gpus, requested 1, used 8, limited 8")
+    phase, result = solo.finish(operation)
+    assert (phase, result.code) == ("failed", "quota_exceeded")
+    assert "exceeded quota: gpus" in result.message
+
+
+def test_a_replacement_that_cannot_be_placed_fails_the_drain_after_a_while() -> None:
+    world = a_world(2)
+    world.add_workload(an_app(1, on=("n1",), gpus=4))
+    solo, operation = drain(world)
+    solo.settle()
+    world.add_workload(an_app(2, on=("n2", "n2"), name="late", gpus=4))
+    phase, result = solo.finish(operation)
+    assert (phase, result.code) == ("failed", "no_capacity")
+    assert "cannot be placed: 0/2 nodes are available" in result.message
+    assert world.now >= NOON + timedelta(seconds=30)
+
+
+def test_two_drains_never_take_an_owners_last_ready_pod() -> None:
+    world = a_world(4)
+    world.add_workload(an_app(2, on=("n1", "n2"), ready_after_s=20))
+    solo = Solo(world)
+    first, second = solo.submit("node.drain", "n1"), solo.submit("node.drain", "n2")
+    solo.run(5)
+    (held,) = [each for each in solo.progress[second].blockers if each.code == "last_ready"]
+    assert (
+        held.message == "default/api-rs-00001 is the last ready pod of deployment default/api, which has 1 of 2 ready"
+    )
+    solo.finish(first)
+    solo.finish(second)
+    (_, _, _), (at, _, _) = solo.evictions()
+    assert at >= NOON + timedelta(seconds=20)

@@ -1,0 +1,25 @@
+"""Playing a seed: the one way in for the tests and for people."""
+
+import asyncio
+import logging
+
+import structlog
+
+from tests.simulation.scenario import Run
+from tests.virtual_loop import run_virtual
+
+
+def play(seed: int) -> tuple[BaseException | None, str]:
+    """Play a seed; return what broke, if anything, and the story of the run."""
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    try:
+        return run_virtual(_play(Run(seed)))
+    finally:
+        structlog.configure(**before)
+
+
+async def _play(run: Run) -> tuple[BaseException | None, str]:
+    playing = asyncio.create_task(run.play())
+    await asyncio.wait({playing})
+    return playing.exception(), "\n".join(run.story)

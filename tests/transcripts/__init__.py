@@ -1,0 +1,1 @@
+"""Transcripts: what the user types, run as typed on a running demo fleet."""

@@ -1,0 +1,1 @@
+"""Programs that are used on the tree, and shipped with nothing."""
