@@ -29,7 +29,7 @@ class ViolationError(AssertionError):
     """An invariant was broken."""
 
 
-HISTORY_S = 40.0
+HISTORY_S = 90.0
 """A report may be lost and sent again for this long, so an end is judged by what was true when it was decided."""
 
 
@@ -188,6 +188,11 @@ class ForeignCordons:
         )
         if self.store.read(lambda connection: connection.execute(query).first()) is None:
             raise ViolationError(f"the cordon of {step.node} was somebody else's, and was undone")
+
+    def after(self, step: Step, answer: Answer) -> None:
+        """What was taken off on demand is nobody's cordon any more."""
+        if isinstance(step, Uncordon) and isinstance(answer, Accepted):
+            self.by_hand.discard(step.node)
 
 
 @dataclass

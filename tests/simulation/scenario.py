@@ -180,6 +180,7 @@ class Run:
 
         def after(step: Step, answer: Answer) -> None:
             self._check(lambda: disruption.after(step, answer))
+            foreign.after(step, answer)
             if self.is_troubled and site.processes and self.dice.random() < is_fragile:
                 self._tell(f"{name}: an operator is killed just after {step}")
                 self._kill_for(site, 1.0)
