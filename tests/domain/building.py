@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from hangar.domain.decision import Answer, Answered, Evict
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.index import ClusterIndex
+from hangar.domain.kind import Job, M, P
 from hangar.domain.snapshot import (
     Budget,
     CordonMark,
@@ -148,6 +149,15 @@ def draining(*nodes: str, baselines: Mapping[str, int] | None = None) -> dict[Op
         before = {OwnerUid(owner): count for owner, count in (baselines or {}).items()} if number == 1 else {}
         claims[OperationId(f"op_{number:02d}")] = Claims((NodeName(name), NodeUid(f"{name}-uid")), before)
     return claims
+
+
+def a_job(
+    params: P, memory: M, operation: OperationId = OP, *, deadline_s: float = 60, is_cancelled: bool = False
+) -> Job[P, M]:
+    """Return an open operation of alice's on n1."""
+    return Job(
+        operation, NodeName("n1"), NodeUid("n1-uid"), params, memory, "alice", "firmware", at(deadline_s), is_cancelled
+    )
 
 
 def an_answer(

@@ -4,11 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Fail
-from hangar.domain.ids import NodeName, PodUid
-from hangar.domain.preflight import Obstacle, Settling, Since, judge, orphans, refused
-from hangar.domain.view import View
+from hangar.domain.ids import NodeName, OwnerUid, PodUid
+from hangar.domain.preflight import Obstacle, Settling, Since, judge, obstacles, orphans, refused
+from hangar.domain.snapshot import OwnerRef, Toleration
+from hangar.domain.view import ClusterSettings, View
 from hangar.operator.cluster.simulated.spec import PodTemplate
 from hangar.operator.cluster.simulated.world import World
+from tests.domain import building
 from tests.simulation.fleet import a_world, an_app
 
 NOON = datetime(2026, 10, 27, 12, tzinfo=UTC)
@@ -16,7 +18,7 @@ LATER = NOON + timedelta(seconds=3)
 
 
 def settling(name: str, seconds: int) -> Obstacle:
-    waits = Settling(blocker("terminating", name), NOON + timedelta(seconds=seconds))
+    waits = Settling(blocker("landing", name), NOON + timedelta(seconds=seconds))
     return Obstacle("unmanaged_pods", f"{name} is in the way", waits)
 
 
@@ -66,3 +68,52 @@ def test_an_orphan_is_doubted_and_a_bare_pod_is_not() -> None:
     assert orphan.settling is not None
     assert (orphan.settling.blocker.code, orphan.settling.until) == ("orphaned", LATER + timedelta(seconds=5))
     assert bare.settling is None
+
+
+# --- all there is -----------------------------------------------------------------------------------------------------
+
+N1 = building.our_node("n1")
+SINCE = Since(NOON, {})
+FOREIGN = OwnerRef("PodClique", "decode", OwnerUid("decode"))
+
+
+def found(*objects: building.Object, skip_fit_check: bool = False, has_autoscaler: bool = False) -> list[Obstacle]:
+    """Return what is in the way of moving the pods of n1 that a drain moves."""
+    view = building.a_view(N1, *objects, settings=ClusterSettings(has_autoscaler), claims=building.draining("n1"))
+    moving = [pod for pod in view.snapshot.pods_on(NodeName("n1")) if pod.controller is not None]
+    return list(obstacles(N1, moving, view, SINCE, skip_fit_check=skip_fit_check))
+
+
+def test_where_nothing_is_in_the_way_the_pods_may_go() -> None:
+    assert found(building.a_node("n2"), building.an_owner(), building.a_pod()) == []
+
+
+def test_the_gravest_kind_comes_first() -> None:
+    tolerant = building.a_pod("t", tolerations=(Toleration("", "Exists", "", ""),))
+    bare = building.a_pod("z", owner=None, labels={})
+    closed = building.a_budget(healthy=1, needs=1)
+    every = found(building.an_owner(), tolerant, bare, closed)
+    assert [each.code for each in every] == ["unmanaged_pods", "returns_to_node", "blocked_by_budget", "no_capacity"]
+    assert [each.message for each in every] == [
+        "default/z has no controller, so nothing would recreate it",
+        "default/t would be put back on n1: it tolerates every taint",
+        "default/t waits for pdb default/api: needs 1 has 1, and it can never allow this",
+        "default/t fits on no node: no ready, schedulable node matches its node selector and tolerations",
+    ]
+
+
+def test_with_the_check_skipped_only_what_would_never_end_is_in_the_way() -> None:
+    closed = building.a_budget(healthy=1, needs=1)
+    pods = (building.a_pod("a"), building.a_pod("z", owner=None))
+    assert [each.code for each in found(building.an_owner(), *pods, closed, skip_fit_check=True)] == ["unmanaged_pods"]
+
+
+def test_an_autoscaler_makes_the_fit_no_question() -> None:
+    assert found(building.an_owner(), building.a_pod(), has_autoscaler=True) == []
+
+
+def test_a_controller_of_its_own_kind_gets_time_to_react_to_the_cordon() -> None:
+    foreign, ours = found(building.an_owner(), building.a_pod("a", owner=FOREIGN), building.a_pod("b"))
+    assert foreign.settling is not None
+    assert foreign.settling.until == NOON + timedelta(seconds=30)
+    assert ours.settling is None

@@ -9,6 +9,7 @@ from hangar.domain.snapshot import PodPhase
 from hangar.operator.cluster.simulated.spec import GPU, PodTemplate, WorkloadSpec
 from tests.kinds.draining import drain
 from tests.simulation.fleet import a_budget, a_world, an_app
+from tests.simulation.solo import NOON
 
 
 def test_every_pod_is_moved_and_the_node_stays_cordoned() -> None:
@@ -91,3 +92,13 @@ def test_disk_backed_empty_dirs_are_a_warning_not_an_obstacle() -> None:
     assert result.details["warnings"] == [
         "default/cache-rs-00000 keeps data in an emptyDir on disk, which is lost when it moves"
     ]
+
+
+def test_a_daemon_that_is_being_replaced_is_not_waited_for() -> None:
+    world = a_world()
+    top = world.add_workload(WorkloadSpec("DaemonSet", "agent", 0, PodTemplate(terminate_after_s=30)))
+    (here,) = (pod for pod in world.snapshot().pods_of(top.uid) if pod.node == "n1")
+    world.delete_pod(here.ref.uid)
+    solo, operation = drain(world)
+    assert solo.finish(operation)[1].message == "evicted_replicas=0"
+    assert world.now == NOON

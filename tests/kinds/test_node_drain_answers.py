@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from hangar.domain.decision import Answer, Busy, Denied, Evict, Step, Unknown, Withheld
+from hangar.domain.decision import Answer, Busy, Denied, Evict, Gone, Namesake, Step, Unknown, Withheld
 from hangar.operator.cluster.simulated import api
 from hangar.operator.cluster.simulated.world import World
-from tests.kinds.draining import drain
+from tests.kinds.draining import drain, rows
 from tests.simulation.fleet import a_world, an_app
 from tests.simulation.solo import NOON
 
@@ -67,3 +67,38 @@ def test_an_eviction_of_unknown_outcome_is_not_sent_again_while_it_may_land() ->
     assert [each.code for each in solo.progress[operation].blockers] == ["landing"]
     assert solo.finish(operation)[0] == "succeeded"
     assert len(solo.evictions()) == 2
+
+
+def test_an_unknown_outcome_that_is_known_late_counts_from_when_it_was_known() -> None:
+    world = a_world()
+    world.add_workload(an_app(1, on=("n1",)))
+    answers = iter([Unknown("timed out")])
+
+    def hang(world: World, step: Step) -> Answer:
+        answer = next(answers, None) if isinstance(step, Evict) else None
+        if answer is not None:
+            world.advance(world.now + timedelta(seconds=8))
+        return answer or api.take(world, step)
+
+    solo, operation = drain(world)
+    solo.answer = hang
+    assert solo.finish(operation)[0] == "succeeded"
+    (_, second) = [at for at, _, _ in solo.evictions()]
+    assert second == NOON + timedelta(seconds=8 + 35)
+
+
+@pytest.mark.parametrize("answer", [Gone(), Namesake()], ids=repr)
+def test_a_pod_that_left_before_its_eviction_is_not_counted_as_evicted(answer: Answer) -> None:
+    world = a_world()
+    world.add_workload(an_app(1, on=("n1",)))
+
+    def too_late(world: World, step: Step) -> Answer:
+        if isinstance(step, Evict):
+            world.remove_pod(step.pod.uid)
+            return answer
+        return api.take(world, step)
+
+    solo, operation = drain(world)
+    solo.answer = too_late
+    assert solo.finish(operation)[1].message == "evicted_replicas=0"
+    assert rows(solo, operation, "left") == ["default/api-rs-00000"]

@@ -1,7 +1,12 @@
 """node.drain that ends otherwise than it was meant to: cancelled, failed, its node uncordoned, gone or replaced."""
 
+from dataclasses import replace
+
+from hangar.domain.decision import Answer, Busy, Step, Uncordon
 from hangar.domain.ids import NodeName
-from hangar.operator.cluster.simulated.spec import NodeSpec
+from hangar.operator.cluster.simulated import api
+from hangar.operator.cluster.simulated.spec import NodeSpec, WorkloadSpec
+from hangar.operator.cluster.simulated.world import World
 from tests.kinds.draining import drain, rows
 from tests.simulation.fleet import a_budget, a_world, an_app
 
@@ -80,3 +85,53 @@ def test_a_node_replaced_in_mid_drain_is_not_touched() -> None:
     phase, result = solo.finish(operation)
     assert (phase, result.details["note"]) == ("succeeded", "node_replaced")
     assert not world.snapshot().nodes[NodeName("n1")].unschedulable
+
+
+def test_a_node_that_does_not_confirm_its_pods_ends_is_unreachable_at_the_deadline() -> None:
+    world = a_world()
+    world.add_workload(an_app(2, on=("n1", "n1")))
+    world.put_node(replace(world.snapshot().nodes[NodeName("n1")], ready=False))
+    world.fate = lambda pod, template: None
+    solo, operation = drain(world, deadline_s=60)
+    phase, result = solo.finish(operation)
+    assert (phase, result.code) == ("failed", "node_unreachable")
+    assert result.message.startswith(
+        "not done within the deadline of 60 s: node n1 is not ready, and does not confirm that 2 pod(s) ended; "
+        "default/api-rs-00000 is terminating; "
+    )
+    assert rows(solo, operation, "terminating") == ["default/api-rs-00000", "default/api-rs-00001"]
+
+
+def test_a_cordon_is_undone_when_the_cluster_can_be_read_again() -> None:
+    world = a_world(1)
+    world.add_workload(an_app(1, on=("n1",)))
+    solo, operation = drain(world, on_failure="uncordon")
+    real, is_lost = world.snapshot, [False]
+    world.snapshot = lambda: (  # type: ignore[method-assign]
+        replace(real(), nodes={}, unreadable=("nodes: no reply",)) if is_lost[0] else real()
+    )
+
+    def lose_sight(world: World, step: Step) -> Answer:
+        answer = Busy("conflict") if isinstance(step, Uncordon) and not is_lost[0] else api.take(world, step)
+        is_lost[0] = isinstance(step, Uncordon) and not is_lost[0]
+        return answer
+
+    solo.answer = lose_sight
+    solo.run(5)
+    assert solo.progress[operation].blockers[0].message == "cannot read nodes: no reply"
+    is_lost[0] = False
+    solo.answer = api.take
+    assert solo.finish(operation)[1].message.endswith("; the node is uncordoned again")
+
+
+def test_pods_of_a_node_that_took_the_name_are_not_listed_as_skipped() -> None:
+    world = a_world(4)
+    world.add_workload(WorkloadSpec("DaemonSet", "agent", 0))
+    world.add_workload(an_app(3, on=("n1",) * 3))
+    world.add_budget(a_budget(max_unavailable=1))
+    solo, operation = drain(world)
+    solo.run(1)
+    world.remove_node("n1")
+    world.add_node(NodeSpec("n1"))
+    phase, result = solo.finish(operation)
+    assert (phase, result.details["note"], result.details["skipped"]) == ("succeeded", "node_replaced", [])

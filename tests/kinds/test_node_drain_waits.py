@@ -1,9 +1,10 @@
 """node.drain while it waits: for what, in which order, and for how long."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from hangar.domain.decision import Accepted
-from tests.kinds.draining import drain
+from tests.kinds.draining import codes, drain
 from tests.simulation.fleet import a_budget, a_world, an_app
 from tests.simulation.solo import NOON, Solo
 
@@ -90,3 +91,96 @@ def test_two_drains_never_take_an_owners_last_ready_pod() -> None:
     solo.finish(second)
     (_, _, _), (at, _, _) = solo.evictions()
     assert at >= NOON + timedelta(seconds=20)
+
+
+def test_a_pod_that_left_by_itself_is_waited_for_elsewhere_by_name() -> None:
+    world = a_world()
+    top = world.add_workload(an_app(1, on=("n1",), ready_after_s=20))
+    world.add_budget(a_budget(min_available=1))
+    solo, operation = drain(world, skip_fit_check=True)
+    solo.run(1)
+    (pod,) = world.snapshot().pods_of(top.uid)
+    world.delete_pod(pod.ref.uid)
+    solo.run(5)
+    progress = solo.progress[operation]
+    assert progress.message == "evicted 1/1, rescheduled 0/1 (1 loading)"
+    assert [each.message for each in progress.blockers] == [
+        "deployment default/api has 0 of 1 pods ready off the draining nodes (default/api-rs-00001: starting)"
+    ]
+    assert solo.finish(operation)[1].message == "evicted_replicas=0"
+
+
+def test_a_quota_that_is_full_only_until_the_old_pod_has_ended_is_outlived() -> None:
+    world = a_world()
+    owner = world.add_workload(an_app(1, on=("n1",)))
+    workload = world.workloads[owner.uid]
+    workload.replicas = 0  # its controller makes no pod while the old one counts against the quota
+    world.put_owner_failure(workload, None)
+    solo, operation = drain(world)
+    solo.run(0.5)
+    workload.replicas = 1
+    world.put_owner_failure(workload, "exceeded quota: gpus, requested 1, used 1, limited 1")
+    world.workloads.pop(owner.uid)
+    solo.run(25)
+    assert codes(solo, operation) == ["loading"]
+    world.workloads[owner.uid] = workload
+    world.put_owner_failure(workload, None)
+    world.reconcile(workload)
+    assert solo.finish(operation)[1].message == "evicted_replicas=1"
+
+
+def test_what_holds_a_terminating_pod_is_said() -> None:
+    world = a_world()
+    top = world.add_workload(an_app(1, on=("n1",), terminate_after_s=30))
+    solo, operation = drain(world)
+    solo.run(1)
+    (pod,) = (pod for pod in world.snapshot().pods_of(top.uid) if pod.is_terminating)
+    world.put_pod(replace(pod, waiting="held by finalizers: example.com/disk"))
+    solo.run(1)
+    (ending,) = (each for each in solo.progress[operation].blockers if each.code == "terminating")
+    assert ending.message == f"{pod.ref} is terminating (held by finalizers: example.com/disk)"
+
+
+def test_pods_that_do_not_serve_are_named_where_they_alone_hold_a_budget() -> None:
+    world = a_world()
+    top = world.add_workload(an_app(3, on=("n1", "n2", "n3")))
+    world.add_budget(a_budget(min_available=2))
+    for pod in list(world.snapshot().pods_of(top.uid)):
+        if pod.node != "n1":
+            world.put_pod(replace(pod, ready=False, waiting="CrashLoopBackOff"))
+    world.advance(NOON + timedelta(seconds=1))
+    solo, operation = drain(world, deadline_s=60)
+    phase, result = solo.finish(operation)
+    assert (phase, result.code) == ("failed", "deadline_exceeded")
+    assert result.message == (
+        "not done within the deadline of 60 s: "
+        "default/api-rs-00000 waits for pdb default/api: needs 2 has 1; "
+        "pdb default/api has pods that do not serve: "
+        "default/api-rs-00001: CrashLoopBackOff; default/api-rs-00002: CrashLoopBackOff"
+    )
+    assert not solo.evictions()
+
+
+def test_a_budget_that_another_drain_has_spent_is_waited_for_by_that_drains_name() -> None:
+    world = a_world(4)
+    world.add_workload(an_app(4, on=("n1", "n2", "n3", "n4"), ready_after_s=20))
+    world.add_budget(a_budget(max_unavailable=1))
+    solo, first = drain(world)
+    second = solo.submit("node.drain", "n2")
+    solo.run(0.5)
+    assert [each.message for each in solo.progress[second].blockers] == [
+        "default/api-rs-00001 waits for pdb default/api: needs 3 has 3",
+        f"pdb default/api has pods that do not serve: default/api-rs-00000 is moved by {first}; "
+        "default/api-rs-00004: starting",
+    ]
+
+
+def test_a_last_ready_pod_is_kept_for_the_others_by_name() -> None:
+    world = a_world(4)
+    world.add_workload(an_app(2, on=("n1", "n2"), ready_after_s=20))
+    solo, _ = drain(world)
+    second = solo.submit("node.drain", "n2")
+    solo.run(5)
+    assert [each.message for each in solo.progress[second].blockers][1:] == [
+        "deployment default/api has pods that do not serve: default/api-rs-00002: starting"
+    ]

@@ -24,7 +24,8 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "retry": "{subject} is tried again: {why}",
         "settling": "waiting {settle_s} s for {subject} to react to the cordon: {why}",
         "several_budgets": "{subject} is guarded by {budgets}, and the eviction API takes one at most",
-        "terminating": "{subject} is terminating",
+        "terminating": "{subject} is terminating{held}",
+        "unavailable": "{subject} has pods that do not serve: {pods}",
         "unreadable": "cannot read {subject}",
     }
 )

@@ -64,10 +64,10 @@ def is_held_by(node: Node, operation: OperationId) -> bool:
     Our annotation alone proves nothing: people may uncordon and cordon again under it. So the field must be ours too,
     unless the node was cordoned before us, when the field is rightly another's.
     """
-    is_marked = node.mark is not None and node.mark.operation == operation
-    return (
-        node.unschedulable and is_marked and (node.cordon_is_ours or node.mark is None or node.mark.prior_unschedulable)
-    )
+    mark = node.mark
+    if mark is None or mark.operation != operation or not node.unschedulable:
+        return False
+    return node.cordon_is_ours or mark.prior_unschedulable
 
 
 def whose(node: Node) -> str:

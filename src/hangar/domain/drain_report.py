@@ -36,9 +36,9 @@ def progress(state: DrainState, blockers: tuple[Blocker, ...]) -> Progress:
     Before the cordon is seen it is not known which pods there are to move, so that there is nothing to count.
     """
     count = state.tally()
-    gone = len(count.evicted) + len(count.left)
+    gone = len(count.gone)
     total = gone + len(count.remaining)
-    rescheduled = rescheduled_count(count.evicted, state.view) + len(count.left)
+    rescheduled = rescheduled_count(count.gone, state.view)
     loading = f" ({gone - rescheduled} loading)" if gone > rescheduled else ""
     if not state.is_cordoned:
         words = ["cordoning"]
@@ -104,6 +104,8 @@ def _rows(pods: tuple[Pod, ...], view: View) -> Rows:
 
 def _skipped(state: DrainState) -> Rows:
     skipped: Rows = []
+    if state.node not in state.view.draining_nodes():
+        return skipped  # another node has taken the name, with pods of its own
     for pod in sorted(state.view.snapshot.pods_on(state.node), key=lambda each: each.ref):
         match select(pod, state.view.snapshot):
             case Skip(reason=reason):

@@ -150,6 +150,10 @@ GRACE_PERIOD_MAX_S = 24 * 3600
 LANDING_MAX_S = 35.0
 """An eviction whose outcome is unknown may still land for this long: a webhook's 30 s and the call's way."""
 
+HELD_MAX_S = 8.0
+"""A step leaves this long after it was decided at the latest, as long as one report may take to be acknowledged; what
+is older is decided anew, for the world has moved on."""
+
 RETRY_FIRST_S = 0.2
 """The first pause after trouble; each further one is twice as long."""
 
@@ -169,6 +173,10 @@ the controller's watch behind the pods'."""
 
 UNSCHEDULABLE_GRACE_S = 30.0
 """A replacement that the scheduler cannot place for this long counts as having no place."""
+
+CREATION_GRACE_S = 30.0
+"""A controller that cannot create a pod for this long never will: while an old one ends, it still counts against the
+quota, and after that the controller tries again in pauses that have grown meanwhile."""
 
 CONFIRMATION_MAX_S = 10.0
 """A write that was accepted must be seen by then; watches lag by milliseconds."""

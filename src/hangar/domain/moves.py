@@ -1,11 +1,12 @@
 """The pods a drain moves: which are gone by their UID, which our evictions moved, and where their successors serve."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from hangar.domain.decision import Gone, Namesake
-from hangar.domain.ids import OperationId, OwnerUid, PodUid
+from hangar.domain.ids import OperationId, PodUid
 from hangar.domain.owners import name_of, shortfall
 from hangar.domain.snapshot import OwnerRef, Pod, PodRef
 from hangar.domain.view import StepKey, StepName, View
@@ -39,6 +40,11 @@ class Tally:
     untouched: tuple[Pod, ...]
 
     @property
+    def gone(self) -> tuple[TrackedPod, ...]:
+        """The pods that are gone, whoever ended them: their owners ought to serve elsewhere."""
+        return self.evicted + self.left
+
+    @property
     def remaining(self) -> tuple[Pod, ...]:
         """The pods that are not gone yet."""
         return self.terminating + self.unknown + self.untouched
@@ -69,14 +75,12 @@ def _is_known_gone(uid: PodUid, operation: OperationId, view: View) -> bool:
     return answered is not None and isinstance(answered.answer, Gone | Namesake)
 
 
-def rescheduled_count(evicted: Iterable[TrackedPod], view: View) -> int:
-    """Return how many of the evicted pods are replaced: those that their owners do not lack."""
-    by_owner: dict[OwnerUid, int] = {}
-    for each in evicted:
-        if each.owner is not None:
-            by_owner[each.owner.uid] = by_owner.get(each.owner.uid, 0) + 1
-    lacks = {owner: shortfall(owner, view) for owner in by_owner}
-    return sum(max(0, count - (lack.missing if (lack := lacks[owner]) else 0)) for owner, count in by_owner.items())
+def rescheduled_count(gone: Iterable[TrackedPod], view: View) -> int:
+    """Return how many of the pods that are gone are replaced, or not wanted any more: those no owner lacks."""
+    by_owner = Counter(each.owner.uid if each.owner is not None else None for each in gone)
+    unowned = by_owner.pop(None, 0)
+    lacks = {owner: shortfall(owner, view) for owner in by_owner if owner is not None}
+    return unowned + sum(max(0, by_owner[owner] - (lack.missing if lack else 0)) for owner, lack in lacks.items())
 
 
 @dataclass(frozen=True, slots=True)

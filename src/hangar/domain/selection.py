@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from hangar.domain.fit import takes
 from hangar.domain.snapshot import UNSCHEDULABLE_TAINT, Node, Pod, Snapshot, Taint
 
 READ_OWNER_KINDS = frozenset({"DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"})
@@ -73,12 +74,10 @@ def _terminating(pod: Pod, _: Snapshot) -> Selected | None:
 
 
 def _daemon(pod: Pod, snapshot: Snapshot) -> Selected | None:
-    """A DaemonSet ignores cordons and would put its pod back at once."""
+    """A DaemonSet ignores cordons and puts its pod back at once, also one that is just being replaced."""
     if pod.controller is None or pod.controller.kind != "DaemonSet":
         return None
-    if pod.controller.uid in snapshot.owners:
-        return Skip(SkipReason.DAEMON_SET)
-    return Refuse(RefuseReason.ORPHANED)
+    return Skip(SkipReason.DAEMON_SET) if pod.controller.uid in snapshot.owners else None
 
 
 def _unmanaged(pod: Pod, _: Snapshot) -> Selected | None:
@@ -96,8 +95,8 @@ def _orphaned(pod: Pod, snapshot: Snapshot) -> Selected | None:
 _RULES: tuple[Callable[[Pod, Snapshot], Selected | None], ...] = (
     _mirror,
     _finished,
-    _terminating,
     _daemon,
+    _terminating,
     _unmanaged,
     _orphaned,
 )
@@ -107,6 +106,6 @@ def returns_to(pod: Pod, node: Node) -> str | None:
     """Return why the scheduler could put a pod back on the cordoned node, in words, or None if it could not."""
     cordon = Taint(UNSCHEDULABLE_TAINT, "", "NoSchedule")
     through = next((each for each in pod.tolerations if each.tolerates(cordon)), None)
-    if through is None or any(node.labels.get(key) != value for key, value in pod.node_selector.items()):
+    if through is None or not takes(node, pod):
         return None
     return "it tolerates every taint" if not through.key else f"it tolerates {UNSCHEDULABLE_TAINT}"

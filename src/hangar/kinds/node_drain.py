@@ -3,7 +3,6 @@
 A drain is done when every pod it found is gone by its UID *and* each of their owners serves elsewhere as before.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
@@ -25,10 +24,9 @@ from hangar.domain.decision import (
     SeveralBudgets,
     Step,
     Uncordon,
-    Withheld,
 )
+from hangar.domain.drain_memory import DrainMemory, Failure, remember
 from hangar.domain.drain_report import DrainState
-from hangar.domain.ids import OwnerUid, PodUid
 from hangar.domain.kind import Job, Kind, param
 from hangar.domain.limits import (
     DEADLINE_MAX_S,
@@ -36,17 +34,16 @@ from hangar.domain.limits import (
     DENIED_TRIES_MAX,
     DRAIN_DEADLINE_DEFAULT_S,
     GRACE_PERIOD_MAX_S,
-    LANDING_MAX_S,
     UNDO_MAX_S,
 )
-from hangar.domain.moves import Tally, TrackedPod, about_to_be_sent, tally
+from hangar.domain.moves import Tally, about_to_be_sent, tally
 from hangar.domain.operation import Phase
-from hangar.domain.owners import baseline_of, keeps_last_ready
-from hangar.domain.preflight import Obstacle, Since, holds_refused, judge, obstacles, orphans, refused
+from hangar.domain.owners import keeps_last_ready
+from hangar.domain.preflight import Obstacle, Since, holds_refused, judge, obstacles, refused
 from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled, verdict_at
-from hangar.domain.selection import Move, select
-from hangar.domain.snapshot import Node
+from hangar.domain.snapshot import Node, Pod
 from hangar.domain.view import Claims, StepKey, StepName, View, retry_at
+from hangar.domain.waits import landed_at, not_gone, unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +65,6 @@ class DrainParams:
     on_failure: Literal["keep", "uncordon"] = field(
         default="keep", metadata=param("what becomes of the drain's own cordon when it fails")
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a drain has failed that still has its cordon to undo, and when it began to."""
-
-    code: str
-    message: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class DrainMemory:
-    """What a drain must not forget in a crash.
-
-    `cordoned_at`: when our cordon was seen to be on. `is_checked`: nothing was found in the way, evictions may go.
-    `baselines`: ready pods of each owner before the first eviction. `orphaned_at`: since when a pod of the node is seen
-    without its controller.
-    """
-
-    cordoned_at: datetime | None = None
-    was_cordoned_before: bool = False
-    is_checked: bool = False
-    baselines: Mapping[OwnerUid, int] = field(default_factory=dict)
-    pods: Mapping[PodUid, TrackedPod] = field(default_factory=dict)
-    orphaned_at: Mapping[PodUid, datetime] = field(default_factory=dict)
-    failure: Failure | None = None
 
 
 DrainJob: TypeAlias = Job[DrainParams, DrainMemory]
@@ -124,7 +94,7 @@ def _decide(job: DrainJob, view: View, now: datetime) -> Decision:
     node = cordon.node_of(view.snapshot, job.target, job.target_uid)
     is_readable = not view.snapshot.unreadable
     if is_readable:
-        job = replace(job, memory=remember(job, node, view, now))
+        job = replace(job, memory=remember(job.memory, job.id, node, view, now))
     if job.is_cancelled:
         return _end(job, view, Phase.CANCELLED, "cancelled", drain_report.cancelled_message(_state(job, view)))
     if is_readable and node is None and job.memory.cordoned_at is None:
@@ -135,46 +105,13 @@ def _decide(job: DrainJob, view: View, now: datetime) -> Decision:
         if _is_done(job, node, view):
             return _succeed(job, node, view)
     if now >= job.deadline_at:
-        return _fail(job, view, Fail("deadline_exceeded", _overdue(job, node, view, now)))
+        return _fail(job, view, _overdue(job, node, view, now))
     if not is_readable:
         return _wait(job, view, (cordon.unreadable(view.snapshot),), job.deadline_at)
     if job.memory.cordoned_at is None:
         assert node is not None
         return _cordon(job, node, view, now)
     return _empty(job, node, view, now)
-
-
-# --- memory -----------------------------------------------------------------------------------------------------------
-
-_REFUSALS = (BudgetFull, Busy, Denied, SeveralBudgets, Withheld)
-"""Answers after which it is certain that the eviction did not land."""
-
-
-def remember(job: DrainJob, node: Node | None, view: View, now: datetime) -> DrainMemory:
-    """Return the memory with what this view adds: our cordon seen, pods found, owners counted, refusals struck out."""
-    memory = job.memory
-    if memory.cordoned_at is None and node is not None and cordon.is_held_by(node, job.id):
-        was_cordoned = node.mark is not None and node.mark.prior_unschedulable
-        memory = replace(memory, cordoned_at=now, was_cordoned_before=was_cordoned)
-    if memory.cordoned_at is None:
-        return memory
-    pods = dict(memory.pods)
-    for uid, each in memory.pods.items():
-        answered = view.answers.get(StepKey(job.id, StepName.EVICT, uid))
-        if answered is None or each.sent_at is None or answered.at < each.sent_at:
-            continue  # an answer from before was to an earlier try
-        if isinstance(answered.answer, _REFUSALS):
-            pods[uid] = replace(each, sent_at=None)
-    baselines = dict(memory.baselines)
-    for pod in view.snapshot.pods_on(node.name) if node is not None else ():
-        if pod.ref.uid in pods or not isinstance(select(pod, view.snapshot), Move):
-            continue
-        owner = view.snapshot.top_owner(pod)
-        pods[pod.ref.uid] = TrackedPod(pod.ref, owner, pod.has_disk_empty_dir)
-        if owner is not None and owner.uid not in baselines:
-            baselines[owner.uid] = baseline_of(owner.uid, view)
-    orphaned_at = orphans(node, memory.orphaned_at, view, now) if node is not None else {}
-    return replace(memory, pods=pods, baselines=baselines, orphaned_at=orphaned_at)
 
 
 # --- the stages -------------------------------------------------------------------------------------------------------
@@ -208,11 +145,11 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     if settling and not job.memory.is_checked:
         return _wait(job, view, in_order(waits), min(each.until for each in settling))
     job = replace(job, memory=replace(job.memory, is_checked=True))
-    if (why := cannot_be_rescheduled(_evicted(count), view, now)) is not None:
+    if (why := cannot_be_rescheduled(count.gone, job.memory.failing_at, view, now)) is not None:
         return _fail(job, view, why)
     if _is_done(job, node, view):
         return _succeed(job, node, view)
-    walk = _walk(job, count, view, now) if node is not None else _Walk((), (), None)
+    walk = _walk(job, count, view, now) if node is not None else NO_WALK
     if walk.denied is not None:
         return _fail(job, view, walk.denied)
     sent = {
@@ -221,12 +158,12 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
         if isinstance(step, Evict)
     }
     job = replace(job, memory=replace(job.memory, pods={**job.memory.pods, **sent}))
-    blockers = in_order(waits + walk.blockers + _not_gone(count) + not_rescheduled(_evicted(count), view))
+    blockers = in_order(waits + _waits(walk, count, view))
     progress = drain_report.progress(_state(job, view.assuming(walk.steps)), blockers)
     times = (
         *(each.until for each in settling),
         walk.recheck_at,
-        verdict_at(_evicted(count), view, now),
+        verdict_at(count.gone, job.memory.failing_at, view, now),
         job.deadline_at,
     )
     recheck_at = min(each for each in times if each is not None)
@@ -248,16 +185,19 @@ def _in_the_way(job: DrainJob, node: Node | None, count: Tally, view: View) -> t
 class _Walk:
     """One pass over the pods that are still there."""
 
-    steps: tuple[Step, ...]
-    blockers: tuple[Blocker, ...]
-    recheck_at: datetime | None
+    steps: tuple[Step, ...] = ()
+    held: tuple[tuple[Pod, Blocker], ...] = ()
+    recheck_at: datetime | None = None
     denied: Fail | None = None
+
+
+NO_WALK = _Walk()
 
 
 def _walk(job: DrainJob, count: Tally, view: View, now: datetime) -> _Walk:
     """Evict each untouched pod that nothing holds; each sees what those before it have spent."""
     steps: list[Step] = []
-    blockers: list[Blocker] = []
+    held: list[tuple[Pod, Blocker]] = []
     times: list[datetime] = []
     for pod in count.untouched:
         if pod.ref.uid in job.memory.orphaned_at:
@@ -266,7 +206,7 @@ def _walk(job: DrainJob, count: Tally, view: View, now: datetime) -> _Walk:
         match answered.answer if answered is not None else None:
             case Denied(message=message) if answered is not None and answered.tries >= DENIED_TRIES_MAX:
                 why = Fail("eviction_denied", f"the cluster refuses to evict {pod.ref}: {message}")
-                return _Walk((), (), None, denied=why)
+                return _Walk(denied=why)
             case (
                 BudgetFull(message=message)
                 | Busy(message=message)
@@ -276,33 +216,28 @@ def _walk(job: DrainJob, count: Tally, view: View, now: datetime) -> _Walk:
                 assert answered is not None
                 if now < retry_at(answered):
                     times.append(retry_at(answered))
-                    blockers.append(blocker("retry", str(pod.ref), why=message))
+                    held.append((pod, blocker("retry", str(pod.ref), why=message)))
                     continue
             case _:
                 pass
-        held = may_evict(pod, view) or keeps_last_ready(pod, view)
-        if held is not None:
-            blockers.append(held)
+        if (why_not := may_evict(pod, view) or keeps_last_ready(pod, view)) is not None:
+            held.append((pod, why_not))
             continue
         steps.append(Evict(pod.ref, job.params.grace_period_s))
         view = view.assuming(steps[-1:])
     for pod in count.unknown:
-        sent_at = job.memory.pods[pod.ref.uid].sent_at
-        times.append((sent_at or now) + timedelta(seconds=LANDING_MAX_S))
-    return _Walk(tuple(steps), tuple(blockers), min(times, default=None))
+        answered = view.answers.get(StepKey(job.id, StepName.EVICT, pod.ref.uid))
+        times.append(landed_at(job.memory.pods[pod.ref.uid], answered, now))
+    return _Walk(tuple(steps), tuple(held), min(times, default=None))
 
 
 # --- waiting ----------------------------------------------------------------------------------------------------------
 
 
-def _not_gone(count: Tally) -> tuple[Blocker, ...]:
-    leaving = tuple(blocker("terminating", str(pod.ref)) for pod in count.terminating)
-    return leaving + tuple(blocker("landing", str(pod.ref)) for pod in count.unknown)
-
-
-def _evicted(count: Tally) -> Mapping[PodUid, TrackedPod]:
-    """Return the pods that our evictions have ended: what is not touched yet need not serve elsewhere yet."""
-    return {each.ref.uid: each for each in count.evicted}
+def _waits(walk: _Walk, count: Tally, view: View) -> tuple[Blocker, ...]:
+    """Return what holds each pod, and what has begun and is not done; where nothing has, whom the pods are held for."""
+    begun = not_gone(count) + not_rescheduled(count.gone, view)
+    return tuple(why for _, why in walk.held) + (begun or unavailable(walk.held, view))
 
 
 def _is_done(job: DrainJob, node: Node | None, view: View) -> bool:
@@ -310,7 +245,7 @@ def _is_done(job: DrainJob, node: Node | None, view: View) -> bool:
     if not job.memory.is_checked or tally(job.memory.pods, job.id, view).remaining:
         return False
     is_empty = node is None or not holds_refused(node, view)
-    return is_empty and not lacking(job.memory.pods, view)
+    return is_empty and not lacking(job.memory.pods.values(), view)
 
 
 # --- the end ----------------------------------------------------------------------------------------------------------
@@ -325,12 +260,15 @@ def _undo(job: DrainJob, view: View, now: datetime) -> Decision:
         return _end(
             job, view, Phase.CANCELLED, "cancelled", f"cancelled while its cordon was undone; {failure.message}"
         )
+    give_up_at = failure.at + timedelta(seconds=UNDO_MAX_S)
+    if view.snapshot.unreadable and now < give_up_at:
+        return _wait(job, view, (cordon.unreadable(view.snapshot),), give_up_at)
     if node is None or not node.unschedulable:
         state = "the node is gone" if node is None else "the node is uncordoned again"
         return _failed(job, view, failure.code, f"{failure.message}; {state}")
     if not cordon.is_held_by(node, job.id):
         return _failed(job, view, failure.code, f"{failure.message}; the cordon is {cordon.whose(node)}'s")
-    if now >= failure.at + timedelta(seconds=UNDO_MAX_S):
+    if now >= give_up_at:
         return _failed(job, view, failure.code, f"{failure.message}; the node could not be uncordoned in time")
     match cordon.take_off(node, job.id, view, now, only_own=True):
         case Fail(message=message):
@@ -367,16 +305,21 @@ def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:
     return _failed(job, view, why.code, why.message)
 
 
-def _overdue(job: DrainJob, node: Node | None, view: View, now: datetime) -> str:
+def _overdue(job: DrainJob, node: Node | None, view: View, now: datetime) -> Fail:
     count = tally(job.memory.pods, job.id, view)
-    waits = _walk(job, count, view, now).blockers if node is not None else ()
-    reasons = [sentence(each) for each in in_order(waits + _not_gone(count) + not_rescheduled(_evicted(count), view))]
+    walk = _walk(job, count, view, now) if node is not None else NO_WALK
+    reasons = [sentence(each) for each in in_order(_waits(walk, count, view))]
     if view.snapshot.unreadable:
         reasons.insert(0, sentence(cordon.unreadable(view.snapshot)))
     if job.memory.cordoned_at is None:
         reasons.insert(0, f"node {job.target} could not be cordoned")
+    is_unreachable = node is not None and not node.ready and count.terminating
+    if is_unreachable:
+        unconfirmed = f"node {job.target} is not ready, and does not confirm that {len(count.terminating)} pod(s) ended"
+        reasons.insert(0, unconfirmed)
     because = f": {listed(reasons)}" if reasons else ""
-    return f"not done within the deadline of {job.params.deadline_s} s{because}"
+    text = f"not done within the deadline of {job.params.deadline_s} s{because}"
+    return Fail("node_unreachable" if is_unreachable else "deadline_exceeded", text)
 
 
 def _wait(job: DrainJob, view: View, blockers: tuple[Blocker, ...], until: datetime | None) -> Go[DrainMemory]:

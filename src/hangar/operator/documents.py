@@ -1,7 +1,5 @@
 """Decisions as the documents that go to the hub."""
 
-from typing import Any
-
 from hangar.domain.blockers import sentence
 from hangar.domain.decision import End, Progress
 from hangar.wire.operator import BlockerDoc, ProgressDoc, ResultDoc
@@ -18,6 +16,6 @@ def progress_doc(progress: Progress) -> ProgressDoc:
     )
 
 
-def result_doc(end: End[Any]) -> ResultDoc:
+def result_doc(end: End[object]) -> ResultDoc:
     """Return how an operation ended."""
     return ResultDoc(code=end.code, message=end.message, details=dict(end.details))

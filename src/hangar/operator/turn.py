@@ -1,31 +1,31 @@
-"""One turn: every open operation of the cluster decided on one view, oldest first. Pure.
+"""One turn: every open operation of the cluster decided on one view, oldest first.
 
-What an operation decided is assumed done before the next one is asked. That fold is the ledger that keeps several
-drains from spending one budget twice.
+It is pure. What an operation decided is assumed done before the next one is asked. That fold is the ledger that keeps
+several drains from spending one budget twice.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Accepted, Answered, End, Go, Unknown
 from hangar.domain.ids import OperationId, PodUid
 from hangar.domain.kind import Job, Kind
-from hangar.domain.limits import LANDING_MAX_S
+from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import Claims, ClusterSettings, StepKey, StepName, View
 
-Decision: TypeAlias = Go[Any] | End[Any]
+Decision: TypeAlias = Go[object] | End[object]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenJob:
     """An open operation together with its kind."""
 
-    kind: Kind[Any, Any]
-    job: Job[Any, Any]
+    kind: Kind[object, object]
+    job: Job[object, object]
 
 
 def turn(jobs: Iterable[OpenJob], view: View, now: datetime) -> list[tuple[OperationId, Decision]]:
@@ -46,7 +46,7 @@ def turn(jobs: Iterable[OpenJob], view: View, now: datetime) -> list[tuple[Opera
     return decided
 
 
-def _not_before_answers(job: Job[Any, Any], decision: End[Any], view: View) -> Decision:
+def _not_before_answers(job: Job[object, object], decision: End[object], view: View) -> Decision:
     """Hold an end back while calls of the operation are unanswered: nothing may land after its last word."""
     count = sum(1 for key in view.in_flight if key.operation == job.id)
     if not count:
@@ -88,10 +88,11 @@ def _is_unseen(uid: PodUid, snapshot: Snapshot) -> bool:
 def _is_leaving(answered: Answered | None, sent_at: datetime, now: datetime) -> bool:
     """Tell whether an eviction that memory lists as sent may still take effect.
 
-    Without an answer it may have left before a crash; without a clear one a webhook may still let it land.
+    Without an answer it may have left before a crash, as late as a step may; without a clear one a webhook may still
+    let it land.
     """
     if answered is None or answered.at < sent_at:
-        return _may_land(sent_at, now)
+        return _may_land(sent_at + timedelta(seconds=HELD_MAX_S), now)
     match answered.answer:
         case Accepted() | Unknown():
             return _may_land(answered.at, now)
