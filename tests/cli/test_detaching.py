@@ -52,9 +52,14 @@ def start(
         stdout=stdout,
         stderr=stderr,
         text=True,
-        restore_signals=True,
-        preexec_fn=(lambda: signal.signal(kept["ignoring"], signal.SIG_IGN)) if "ignoring" in kept else None,
+        preexec_fn=lambda: _as_from_a_terminal(kept.get("ignoring")),
     )
+
+
+def _as_from_a_terminal(ignoring: int | None) -> None:
+    # What runs the tests may itself have been started with a signal ignored, which children inherit.
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN if each == ignoring else signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

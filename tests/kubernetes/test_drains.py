@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from testbed.bed import Bed
-from testbed.ground import QUICK, Ground
+from testbed.ground import GPU_EACH, QUICK, Ground
 from testbed.stack import ADMIN, Stack
 from tests.kubernetes.scenes import Played, Scene, played
 from tests.kubernetes.told import cordon_patches, evicted, is_cordoned, listed, mark, outcome, uids
@@ -77,6 +77,21 @@ def a_budget_lets_one_pod_go_at_a_time_and_the_server_never_has_to_say_no(ground
     assert [each.code for each in entries] == [201] * 4
     gaps = [later.at - earlier.at for earlier, later in pairwise(entries)]
     assert min(gaps) >= timedelta(seconds=1), "the next one went before the replacement of the last one was ready"
+
+
+@scene
+def two_drains_at_once_never_spend_one_budget_twice(ground: Ground) -> None:
+    nodes = [ground.add_node(gpus=2), ground.add_node(gpus=2)]
+    before = ground.deploy("api", 4, replace(QUICK, requests=GPU_EACH.requests))
+    ground.guard("api", max_unavailable=1)
+    ground.add_node()
+    drains = [ground.hub.submit("node.drain", node) for node in nodes]
+    for each in drains:
+        assert outcome(ground.hub.finish(each)) == ("succeeded", "drained", "evicted_replicas=2")
+    entries = ground.evictions()
+    assert sorted(evicted(entries)) == sorted(uids(before))
+    assert [each.code for each in entries] == [201] * 4
+    assert min(later.at - earlier.at for earlier, later in pairwise(entries)) >= timedelta(seconds=1)
 
 
 @scene
