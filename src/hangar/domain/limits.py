@@ -103,6 +103,10 @@ WAITERS_MAX = 10_000
 TOKEN_CACHED_S = 0.5
 """How long a token that was found valid is not looked up again: a revoked one works on for no longer than this."""
 
+OPERATOR_TOKEN_CACHED_S = 10.0
+"""The same for operators' tokens, so that not every sync of an idle fleet is a look-up: three syncs, and less than a
+lease. The hub that revokes one forgets it at once."""
+
 TOKEN_LIFE_MAX_S = 10 * 365 * 24 * 3600
 """Ten years: who wants longer leaves the end away and revokes."""
 

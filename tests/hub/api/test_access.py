@@ -76,6 +76,15 @@ def test_a_token_stops_working_within_a_second_after_it_was_revoked_elsewhere(ap
     problem_of(api.get("/v1/nodes", role=None, headers=headers), "unauthenticated", 401)
 
 
+def test_an_operators_token_stops_working_within_its_lease_after_it_was_revoked_elsewhere(api: Api) -> None:
+    made = api.post("/v1/tokens", {"name": "op", "role": "operator", "cluster": "iad-1"}).json()
+    headers = {"Authorization": f"Bearer {made['secret']}"}
+    problem_of(api.post("/v1/operator/sync", {}, role=None, headers=headers), "invalid_value", 422)
+    api.world.store.write(lambda tx: revoke_token(tx, ADMIN, made["token"]["id"], api.world.now_us))
+    api.world.now_us += 10_000_000
+    problem_of(api.post("/v1/operator/sync", {}, role=None, headers=headers), "unauthenticated", 401)
+
+
 def test_a_token_revoked_here_stops_working_at_once(api: Api) -> None:
     made = api.post("/v1/tokens", {"name": "zoe", "role": "viewer"}).json()
     headers = {"Authorization": f"Bearer {made['secret']}"}

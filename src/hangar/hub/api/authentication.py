@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from hangar.clock import Clock
-from hangar.domain.limits import TOKEN_CACHED_S, TOKENS_CACHED_MAX
+from hangar.domain.limits import OPERATOR_TOKEN_CACHED_S, TOKEN_CACHED_S, TOKENS_CACHED_MAX
 from hangar.hub.principals import Principal, Role, require
 from hangar.hub.store.store import Store
 from hangar.hub.usecases.tokens import FoundToken, digest, find_token
@@ -22,7 +22,7 @@ class _Known:
 
 
 class Authenticator:
-    """Finds principals by their tokens. A valid token is looked up again after TOKEN_CACHED_S, so revoking works."""
+    """Finds principals by their tokens. A valid token is looked up again after a moment, so revoking works."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -55,7 +55,8 @@ class Authenticator:
             raise _unauthenticated("this token is not known here, or was revoked")
         if len(self._known) >= TOKENS_CACHED_MAX:
             self._known.clear()
-        known = _Known(token, now_s + TOKEN_CACHED_S)
+        is_operator = token.principal.role is Role.OPERATOR
+        known = _Known(token, now_s + (OPERATOR_TOKEN_CACHED_S if is_operator else TOKEN_CACHED_S))
         self._known[sha256] = known
         return known
 
