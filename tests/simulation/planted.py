@@ -58,7 +58,7 @@ def _acts_before_memory(self: Any, each: Any, decision: Go[Any], now: Any, times
     job = each.open_job.job
     if decision.recheck_at is not None:
         times.append(decision.recheck_at)
-    self._in_flight |= {key_of(job.id, step) for step in decision.steps}
+    self._in_flight |= {key_of(job.id, step): now for step in decision.steps}
     progress = progress_doc(decision.progress)
     if decision.memory != job.memory or not each.is_claimed:
         each.open_job = replace(each.open_job, job=replace(job, memory=decision.memory))
