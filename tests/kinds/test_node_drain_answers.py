@@ -7,7 +7,7 @@ import pytest
 from hangar.domain.decision import Answer, Busy, Denied, Evict, Gone, Namesake, Step, Unknown, Withheld
 from hangar.operator.cluster.simulated import api
 from hangar.operator.cluster.simulated.world import World
-from tests.kinds.draining import drain, rows
+from tests.kinds.draining import codes, drain, rows
 from tests.simulation.fleet import a_world, an_app
 from tests.simulation.solo import NOON
 
@@ -50,6 +50,19 @@ def test_what_did_not_land_is_tried_again_soon(trouble: Answer) -> None:
     assert solo.finish(operation)[0] == "succeeded"
     assert len(solo.evictions()) == 3
     assert world.now < NOON + timedelta(seconds=5)
+
+
+def test_what_is_withheld_again_and_again_is_decided_in_growing_pauses() -> None:
+    """The hub is not heard, say, and yet takes reports: they must not chase each other."""
+    world = a_world()
+    world.add_workload(an_app(1, on=("n1",)))
+    solo, operation = drain(world)
+    solo.answer = lambda world, step: Withheld("silence") if isinstance(step, Evict) else api.take(world, step)
+    solo.run(60)
+    assert len(solo.evictions()) <= 12
+    assert codes(solo, operation) == ["retry"]
+    solo.answer = api.take
+    assert solo.finish(operation)[0] == "succeeded"
 
 
 def test_an_eviction_of_unknown_outcome_is_not_sent_again_while_it_may_land() -> None:

@@ -5,10 +5,12 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from hangar.domain.decision import Answer, Step
 from hangar.domain.ids import OperationId
+from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import ClusterSettings
 from hangar.hub.store.tx import Committed
 from hangar.hub.usecases.cancel import cancel
@@ -17,7 +19,7 @@ from hangar.kinds import KINDS
 from hangar.operator.channel import HubError
 from hangar.operator.cluster.simulated.spec import NodeSpec, PodTemplate
 from hangar.operator.cluster.simulated.world import World
-from hangar.operator.conductor import Conductor
+from hangar.operator.conductor import Conductor, Turned
 from hangar.operator.loop import Operator
 from hangar.wire.operator import PROTOCOL_VERSION, SessionRequest
 from tests.simulation.checkers import (
@@ -69,6 +71,22 @@ class Process:
     channel: SimulatedChannel
 
 
+class WatchedConductor(Conductor):
+    """A conductor of which no turn may fail: the loop outlives that, and so would hide it here."""
+
+    def __init__(self, broken: list[BaseException]) -> None:
+        super().__init__(KINDS, BOTH, ClusterSettings())
+        self._broken = broken
+
+    def turn(self, snapshot: Snapshot, now: datetime) -> Turned:
+        """Decide; a failure is noted as a violation."""
+        try:
+            return super().turn(snapshot, now)
+        except Exception as error:
+            self._broken.append(error)
+            raise
+
+
 @dataclass
 class Run:
     """A whole run from a seed."""
@@ -96,6 +114,8 @@ class Run:
             self.sites.append(self._site(f"c{number}"))
         for site in self.sites:
             self.hub.add_cluster(site.name)
+            if self.dice.random() < 0.5:
+                self._storm(site)
             tasks.append(asyncio.create_task(site.live.live()))
             self._start(site)
         mischief = asyncio.create_task(self._mischief())
@@ -203,7 +223,7 @@ class Run:
             kinds={name: kind.version for name, kind in KINDS.items()},
             allowed=sorted(BOTH),
         )
-        conductor = Conductor(KINDS, BOTH, ClusterSettings())
+        conductor = WatchedConductor(self.broken)
         operator = Operator(cluster, channel, conductor, request, LoopClock())
         site.processes.append(Process(asyncio.create_task(operator.run()), cluster, channel))
 
@@ -222,6 +242,7 @@ class Run:
             self._by_hand,
             self._by_hand,
             self._crash,
+            self._storm,
             self._storm,
         )
         troubles += (self._scale, self._second, self._partition)
@@ -302,7 +323,7 @@ class Run:
         dice = self.dice
         site.weather.lost, site.weather.doubled = dice.choice((0.0, 0.1, 0.4)), dice.choice((0.0, 0.2))
         for name in TROUBLES:
-            setattr(site.trouble, name, dice.choice((0.0, 0.0, 0.15)))
+            setattr(site.trouble, name, dice.choice((0.0, 0.0, 0.15, 0.4)))
         self._tell(f"{site.name}: {site.weather} {site.trouble}")
 
     def _scale(self, site: Site) -> None:

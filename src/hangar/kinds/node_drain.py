@@ -24,6 +24,7 @@ from hangar.domain.decision import (
     SeveralBudgets,
     Step,
     Uncordon,
+    Withheld,
 )
 from hangar.domain.drain_memory import DrainMemory, Failure, remember
 from hangar.domain.drain_report import DrainState
@@ -212,6 +213,7 @@ def _walk(job: DrainJob, count: Tally, view: View, now: datetime) -> _Walk:
                 | Busy(message=message)
                 | Denied(message=message)
                 | SeveralBudgets(message=message)
+                | Withheld(message=message)
             ):
                 assert answered is not None
                 if now < retry_at(answered):

@@ -88,8 +88,8 @@ async def admin(who: Annotated[Principal, Depends(caller)]) -> Principal:
     return who
 
 
-async def operated_cluster(who: Annotated[Principal, Depends(caller)]) -> str:
-    """Return the cluster whose operator sends the request."""
+def operated_cluster(who: Principal) -> str:
+    """Return the cluster whose operator somebody is. Raises FORBIDDEN where it is none."""
     require(who, Role.OPERATOR)
     assert who.cluster is not None, "an operator's token has a cluster"
     return who.cluster
@@ -98,4 +98,3 @@ async def operated_cluster(who: Annotated[Principal, Depends(caller)]) -> str:
 Viewer = Annotated[Principal, Depends(viewer)]
 Maintainer = Annotated[Principal, Depends(maintainer)]
 Admin = Annotated[Principal, Depends(admin)]
-OperatedCluster = Annotated[str, Depends(operated_cluster)]

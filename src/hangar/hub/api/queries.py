@@ -17,6 +17,16 @@ async def known_parameters(request: Request) -> None:
     allowed = [each.alias for each in request.scope["route"].dependant.query_params]
     for sub in request.scope["route"].dependant.dependencies:
         allowed += [each.alias for each in sub.query_params]
+    _check(request, allowed)
+
+
+def no_parameters(request: Request) -> None:
+    """Raise INVALID_FILTER for any query parameter."""
+    if request.scope["query_string"]:
+        _check(request, [])
+
+
+def _check(request: Request, allowed: list[str]) -> None:
     errors: list[FieldError] = []
     seen: set[str] = set()
     for name, value in request.query_params.multi_items():
