@@ -104,7 +104,18 @@ def test_what_terminates_or_has_finished_leaves_its_room() -> None:
     done = a_pod("c", on="n2", phase=PodPhase.SUCCEEDED, requests={GPU: 4})
     view = a_view(N1, a_node("n2", gpus=8), leaving, done)
     assert said(view, gpus(8)) == []
-    assert free_by_node(view)[NodeName("n2")][GPU] == 8
+    assert free_by_node(view, 0)[NodeName("n2")][GPU] == 8
+
+
+def test_what_would_have_to_give_way_leaves_its_room() -> None:
+    batch, equal = gpus(6, "b", on="n2", priority=-5), gpus(1, "c", on="n2", priority=10)
+    view = a_view(N1, a_node("n2", gpus=8), batch, equal)
+    assert said(view, gpus(7, priority=10)) == []
+    assert said(view, gpus(8, priority=10)) != []
+    assert said(view, gpus(2, priority=-5)) != []
+    assert said(view, gpus(4, priority=10), gpus(3, "d", priority=10)) == []
+    assert said(view, gpus(4, priority=10), gpus(4, "d", priority=10)) != []
+    assert said(view, gpus(1, priority=-5), gpus(6, "d", priority=10)) == [], "one of them could use that room"
 
 
 def test_a_node_that_holds_more_than_it_has_lends_nothing_to_the_others() -> None:

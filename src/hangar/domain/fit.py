@@ -44,7 +44,7 @@ class Misfit:
 def misfits(moving: Iterable[Pod], view: View) -> tuple[Misfit, ...]:
     """Return what certainly has no room off the draining nodes; empty where everything may fit."""
     moving = tuple(moving)
-    free = free_by_node(view)
+    free = {priority: free_by_node(view, priority) for priority in {pod.priority for pod in moving}}
     found: list[Misfit] = []
     asked: Counter[str] = Counter()
     hosts: set[NodeName] = set()
@@ -52,19 +52,23 @@ def misfits(moving: Iterable[Pod], view: View) -> tuple[Misfit, ...]:
         candidates = [node for node in open_nodes(view) if takes(node, pod)]
         asked.update(_asked(pod))
         hosts.update(node.name for node in candidates)
-        if misfit := _misfit_of(pod, candidates, free):
+        if misfit := _misfit_of(pod, candidates, free[pod.priority]):
             found.append(misfit)
-    if not found:
+    if moving and not found:
+        most = free[max(free)]
         for resource in sorted(asked):
-            total = sum(max(0, free[name].get(resource, 0)) for name in hosts)
+            total = sum(max(0, most[name].get(resource, 0)) for name in hosts)
             if asked[resource] > total:
                 found.append(Misfit(None, resource, asked[resource], total, len(hosts)))
     return tuple(found)
 
 
-def free_by_node(view: View) -> Mapping[NodeName, Mapping[str, int]]:
-    """Return what each open node has free, by resource; what terminates counts as free already."""
-    return {node.name: _free(node, view) for node in open_nodes(view)}
+def free_by_node(view: View, priority: int) -> Mapping[NodeName, Mapping[str, int]]:
+    """Return what each open node has for pods of a priority, by resource.
+
+    What terminates counts as free already, and so does what would have to give way: the scheduler may preempt it.
+    """
+    return {node.name: _free(node, view, priority) for node in open_nodes(view)}
 
 
 def takes(node: Node, pod: Pod) -> bool:
@@ -83,10 +87,10 @@ def open_nodes(view: View) -> list[Node]:
     return [node for node in nodes if node.ready and not node.unschedulable and node.name not in draining]
 
 
-def _free(node: Node, view: View) -> Mapping[str, int]:
+def _free(node: Node, view: View, priority: int) -> Mapping[str, int]:
     used: Counter[str] = Counter()
     for pod in view.snapshot.pods_on(node.name):
-        if not pod.is_finished and not pod.is_terminating:
+        if pod.priority >= priority and not pod.is_finished and not pod.is_terminating:
             used.update(_asked(pod))
     return {resource: amount - used[resource] for resource, amount in node.allocatable.items()}
 

@@ -122,6 +122,7 @@ class Pod:
     requests: Mapping[str, int] = field(default_factory=lambda: NO_AMOUNTS)
     tolerations: tuple[Toleration, ...] = ()
     node_selector: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    priority: int = 0  # pods of a lower one have to give way where there is no room
     grace_s: int = 30
     is_mirror: bool = False
     has_disk_empty_dir: bool = False

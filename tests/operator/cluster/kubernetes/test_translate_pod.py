@@ -31,6 +31,7 @@ def test_a_running_pod_is_read_whole() -> None:
     document = a_pod(
         nodeName="n1",
         nodeSelector={"zone": "a"},
+        priority=1000,
         terminationGracePeriodSeconds=120,
         tolerations=[{"operator": "Exists"}, {"key": "gpu", "value": "yes", "effect": "NoSchedule"}],
     )
@@ -42,7 +43,7 @@ def test_a_running_pod_is_read_whole() -> None:
     seen = pod(document)
     assert str(seen.ref) == "default/p1"
     assert (seen.node, seen.phase, seen.ready, seen.serves) == ("n1", PodPhase.RUNNING, True, True)
-    assert (seen.created_at, seen.deletion_at, seen.grace_s) == (NOON, None, 120)
+    assert (seen.created_at, seen.deletion_at, seen.grace_s, seen.priority) == (NOON, None, 120, 1000)
     assert seen.labels == {"app": "web"}
     assert seen.node_selector == {"zone": "a"}
     assert seen.controller == OwnerRef("ReplicaSet", "web-1", OwnerUid("ur"))

@@ -224,6 +224,7 @@ class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
     overhead: dict[str, str] = {}
     tolerations: tuple[Toleration, ...] = ()
     node_selector: dict[str, str] = {}
+    priority: int = 0
     termination_grace_period_seconds: int = 30
     volumes: tuple[Volume, ...] = ()
 

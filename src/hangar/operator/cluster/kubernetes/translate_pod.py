@@ -34,6 +34,7 @@ def pod(seen: resources.Pod) -> Pod:
         requests=requests(spec),
         tolerations=tuple(Toleration(each.key, each.operator, each.value, each.effect) for each in spec.tolerations),
         node_selector=spec.node_selector,
+        priority=spec.priority,
         grace_s=spec.termination_grace_period_seconds,
         is_mirror=metadata.annotations.mirror is not None or (owner is not None and owner.kind == "Node"),
         has_disk_empty_dir=any(
