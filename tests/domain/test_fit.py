@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hangar.domain.fit import Misfit, free_by_node, misfits, takes
-from hangar.domain.ids import NodeName
+from hangar.domain.fit import Misfit, misfits, takes
 from hangar.domain.snapshot import Node, Pod, PodPhase, Taint, Toleration
 from hangar.domain.view import View
 from tests.domain.building import GPU, a_node, a_pod, a_view, draining, our_node, terminating
@@ -104,7 +103,6 @@ def test_what_terminates_or_has_finished_leaves_its_room() -> None:
     done = a_pod("c", on="n2", phase=PodPhase.SUCCEEDED, requests={GPU: 4})
     view = a_view(N1, a_node("n2", gpus=8), leaving, done)
     assert said(view, gpus(8)) == []
-    assert free_by_node(view, 0)[NodeName("n2")][GPU] == 8
 
 
 def test_what_would_have_to_give_way_leaves_its_room() -> None:

@@ -44,31 +44,9 @@ class Misfit:
 def misfits(moving: Iterable[Pod], view: View) -> tuple[Misfit, ...]:
     """Return what certainly has no room off the draining nodes; empty where everything may fit."""
     moving = tuple(moving)
-    free = {priority: free_by_node(view, priority) for priority in {pod.priority for pod in moving}}
-    found: list[Misfit] = []
-    asked: Counter[str] = Counter()
-    hosts: set[NodeName] = set()
-    for pod in moving:
-        candidates = [node for node in open_nodes(view) if takes(node, pod)]
-        asked.update(_asked(pod))
-        hosts.update(node.name for node in candidates)
-        if misfit := _misfit_of(pod, candidates, free[pod.priority]):
-            found.append(misfit)
-    if moving and not found:
-        most = free[max(free)]
-        for resource in sorted(asked):
-            total = sum(max(0, most[name].get(resource, 0)) for name in hosts)
-            if asked[resource] > total:
-                found.append(Misfit(None, resource, asked[resource], total, len(hosts)))
-    return tuple(found)
-
-
-def free_by_node(view: View, priority: int) -> Mapping[NodeName, Mapping[str, int]]:
-    """Return what each open node has for pods of a priority, by resource.
-
-    What terminates counts as free already, and so does what would have to give way: the scheduler may preempt it.
-    """
-    return {node.name: _free(node, view, priority) for node in open_nodes(view)}
+    nodes, room = open_nodes(view), _Room(view)
+    alone = tuple(misfit for pod in moving if (misfit := _misfit_of(pod, nodes, room)) is not None)
+    return alone or _missing_in_sum(moving, nodes, room)
 
 
 def takes(node: Node, pod: Pod) -> bool:
@@ -87,29 +65,69 @@ def open_nodes(view: View) -> list[Node]:
     return [node for node in nodes if node.ready and not node.unschedulable and node.name not in draining]
 
 
-def _free(node: Node, view: View, priority: int) -> Mapping[str, int]:
-    used: Counter[str] = Counter()
-    for pod in view.snapshot.pods_on(node.name):
-        if pod.priority >= priority and not pod.is_finished and not pod.is_terminating:
-            used.update(_asked(pod))
-    return {resource: amount - used[resource] for resource, amount in node.allocatable.items()}
+class _Room:
+    """What each node has for pods of a priority, by resource; worked out where it is asked for, since most is not.
+
+    What terminates counts as free already, and so does what would have to give way: the scheduler may preempt it.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._known: dict[tuple[NodeName, int], Mapping[str, int]] = {}
+
+    def on(self, node: Node, priority: int) -> Mapping[str, int]:
+        """Return what is free on a node, less than nothing where it holds more than it has."""
+        key = (node.name, priority)
+        if key not in self._known:
+            used: Counter[str] = Counter()
+            for pod in self._view.snapshot.pods_on(node.name):
+                if pod.priority >= priority and not pod.is_finished and not pod.is_terminating:
+                    used.update(_asked(pod))
+            self._known[key] = {resource: amount - used[resource] for resource, amount in node.allocatable.items()}
+        return self._known[key]
 
 
 def _asked(pod: Pod) -> Mapping[str, int]:
     return {**pod.requests, PODS: 1}
 
 
-def _misfit_of(pod: Pod, candidates: list[Node], free: Mapping[NodeName, Mapping[str, int]]) -> Misfit | None:
-    if not candidates:
-        return Misfit(pod, "", 0, 0, 0, "no ready, schedulable node matches its node selector and tolerations")
+def _misfit_of(pod: Pod, nodes: list[Node], room: _Room) -> Misfit | None:
     asked = _asked(pod)
-    if any(all(free[node.name].get(name, 0) >= amount for name, amount in asked.items()) for node in candidates):
-        return None
-    best = {name: max(free[node.name].get(name, 0) for node in candidates) for name in asked}
+    seen: list[Mapping[str, int]] = []
+    for node in nodes:
+        if takes(node, pod):
+            free = room.on(node, pod.priority)
+            if all(free.get(name, 0) >= amount for name, amount in asked.items()):
+                return None
+            seen.append(free)
+    if not seen:
+        return Misfit(pod, "", 0, 0, 0, "no ready, schedulable node matches its node selector and tolerations")
+    best = {name: max(free.get(name, 0) for free in seen) for name in asked}
     short = sorted((name for name in asked if best[name] < asked[name]), key=lambda name: (_is_common(name), name))
     if not short:
         return Misfit(pod, "", 0, 0, 0, f"no single node has all of {', '.join(sorted(asked))} free")
-    return Misfit(pod, short[0], asked[short[0]], max(0, best[short[0]]), len(candidates))
+    return Misfit(pod, short[0], asked[short[0]], max(0, best[short[0]]), len(seen))
+
+
+def _missing_in_sum(moving: tuple[Pod, ...], nodes: list[Node], room: _Room) -> tuple[Misfit, ...]:
+    """Return what all nodes together lack that take one of the pods or another."""
+    asked: Counter[str] = Counter()
+    for pod in moving:
+        asked.update(_asked(pod))
+    priority = max((pod.priority for pod in moving), default=0)
+    missing, hosts = dict(asked), 0
+    for node in nodes:
+        if all(amount <= 0 for amount in missing.values()):
+            return ()
+        if any(takes(node, pod) for pod in moving):
+            free = room.on(node, priority)
+            missing = {name: amount - max(0, free.get(name, 0)) for name, amount in missing.items()}
+            hosts += 1
+    return tuple(
+        Misfit(None, name, asked[name], asked[name] - amount, hosts)
+        for name, amount in sorted(missing.items())
+        if amount > 0
+    )
 
 
 def _is_common(resource: str) -> bool:
