@@ -8,6 +8,7 @@ from hangar.domain.decision import Answer, Answered, Evict
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.index import ClusterIndex
 from hangar.domain.kind import Job, M, P
+from hangar.domain.placing import Quota, Requirement, SelectorOp, Volume, VolumeClaim
 from hangar.domain.snapshot import (
     Budget,
     CordonMark,
@@ -17,8 +18,6 @@ from hangar.domain.snapshot import (
     Pod,
     PodPhase,
     PodRef,
-    Requirement,
-    SelectorOp,
     Snapshot,
 )
 from hangar.domain.view import Claims, StepKey, View, key_of
@@ -28,7 +27,7 @@ OP = OperationId("op_01")
 OTHER_OP = OperationId("op_02")
 GPU = "nvidia.com/gpu"
 API = OwnerRef("Deployment", "api", OwnerUid("api"))
-Object: TypeAlias = Node | Pod | Owner | Budget
+Object: TypeAlias = Node | Pod | Owner | Budget | VolumeClaim | Volume | Quota
 
 
 def at(seconds: float) -> datetime:
@@ -134,6 +133,12 @@ def a_snapshot(*objects: Object, unreadable: tuple[str, ...] = ()) -> Snapshot:
                 index.put_owner(each)
             case Budget():
                 index.put_budget(each)
+            case VolumeClaim():
+                index.put_claim(each)
+            case Volume():
+                index.put_volume(each)
+            case Quota():
+                index.put_quota(each)
     return index.snapshot(unreadable)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hangar.domain.ids import BudgetUid, NodeName, OwnerUid, PodUid
 from hangar.domain.index import ClusterIndex
+from hangar.domain.placing import Requirement, SelectorOp
 from hangar.domain.snapshot import (
     Budget,
     Owner,
@@ -16,8 +17,6 @@ from hangar.domain.snapshot import (
     Pod,
     PodPhase,
     PodRef,
-    Requirement,
-    SelectorOp,
     Snapshot,
 )
 

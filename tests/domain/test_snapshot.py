@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from hangar.domain.ids import OwnerUid
-from hangar.domain.snapshot import OwnerRef, Pod, PodPhase, Requirement, SelectorOp, Taint, Toleration
+from hangar.domain.placing import Requirement, SelectorOp
+from hangar.domain.snapshot import OwnerRef, Pod, PodPhase, Taint, Toleration
 from tests.domain.building import API, a_budget, a_pod, a_snapshot, an_owner, pending, terminating
 
 TAINT = Taint("team", "red", "NoSchedule")

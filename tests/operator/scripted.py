@@ -9,6 +9,7 @@ from hangar.domain.decision import Answer, End, Evict, Go, Progress, Step
 from hangar.domain.ids import OperationId
 from hangar.domain.kind import Job, Kind
 from hangar.domain.operation import Phase
+from hangar.domain.plan import Fits, Plan
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import NO_CLAIMS, Claims, ClusterSettings, View
 from hangar.operator.conductor import Conductor, Turned
@@ -62,7 +63,17 @@ class Script:
     def kind(self) -> Kind[Params, Memory]:
         """Return the kind that plays this script."""
         return Kind(
-            "test.step", 1, "Test", "drain", "operator", Params, Memory, (Evict,), self.decide, lambda _: self.holds
+            name="test.step",
+            version=1,
+            title="Test",
+            needs="drain",
+            runs_in="operator",
+            params=Params,
+            memory=Memory,
+            steps=(Evict,),
+            decide=self.decide,
+            foresee=lambda job, _view, _now: Plan(f"would empty {job.target}", Fits.YES),
+            claims=lambda _: self.holds,
         )
 
 

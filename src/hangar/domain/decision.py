@@ -1,6 +1,6 @@
 """What a kind decides: the steps it wants taken, what it waits for, or how the operation ends.
 
-The vocabulary of effects is closed: four steps, and the answers a cluster can give to them. Every
+The vocabulary of effects is closed: five steps, and the answers a cluster can give to them. Every
 wait names its blocker as a value; sentences are made of them where people read them, and are never
 read back.
 """
@@ -8,6 +8,7 @@ read back.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Generic, TypeAlias, TypeVar
 
@@ -54,13 +55,25 @@ class Evict:
     grace_s: int | None = None
 
 
-Step: TypeAlias = Cordon | Uncordon | Unmark | Evict
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete one pod by its UID, past its budgets: what `force` allows.
+
+    `grace_s` is at least 1, so that its name is free only once it has ended; 0 only where somebody vouches that its
+    node is down, since then nothing there could confirm the end.
+    """
+
+    pod: PodRef
+    grace_s: int
+
+
+Step: TypeAlias = Cordon | Uncordon | Unmark | Evict | Delete
 
 
 def subject(step: Step) -> str:
     """Return the UID of what a step acts on."""
     match step:
-        case Evict(pod=pod):
+        case Evict(pod=pod) | Delete(pod=pod):
             return pod.uid
         case Cordon() | Uncordon() | Unmark():
             return step.uid
@@ -92,19 +105,36 @@ class BudgetFull:
     retry_after_s: float | None = None
 
 
+class Trouble(StrEnum):
+    """Why a cluster could not take a step now."""
+
+    CONFLICT = "conflict"  # the object changed under the request
+    THROTTLED = "throttled"  # the API server's own flow control
+    NAMESPACE_TERMINATING = "namespace_terminating"  # the pod goes with its namespace
+    WEBHOOK = "webhook"  # an admission webhook could not be called
+    CREDENTIALS = "credentials"  # ours have expired, and are being renewed
+    BUDGET_CONTROLLER = "budget_controller"  # the budget's own controller lags behind
+    UNAVAILABLE = "unavailable"  # the API server, or what stands before it
+
+
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """The cluster could not take it now: a conflict, its own throttling, a namespace that is being deleted."""
+    """The cluster could not take it now, for a reason that passes."""
 
     message: str
     retry_after_s: float | None = None
+    trouble: Trouble = Trouble.UNAVAILABLE
 
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """Refused by RBAC or a webhook, or not a valid request: asking again changes nothing."""
+    """Refused by RBAC or a webhook, or not a valid request: asking again changes nothing by itself.
+
+    `by_webhook`: some webhooks refuse an eviction and move the pod themselves.
+    """
 
     message: str
+    by_webhook: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from typing import TypeVar
 
 from hangar.domain.ids import BudgetUid, NodeName, OwnerUid, PodUid
+from hangar.domain.placing import Quota, Volume, VolumeClaim
 from hangar.domain.snapshot import Budget, Node, Owner, Pod, Snapshot
 
 K = TypeVar("K", bound=Hashable)
@@ -29,6 +30,9 @@ class ClusterIndex:
         self._budgets_by_pod: dict[PodUid, tuple[BudgetUid, ...]] = {}
         self._pods_by_budget: dict[BudgetUid, tuple[PodUid, ...]] = {}
         self._budgets_by_namespace: dict[str, tuple[BudgetUid, ...]] = {}
+        self._claims: dict[tuple[str, str], VolumeClaim] = {}
+        self._volumes: dict[str, Volume] = {}
+        self._quotas: dict[tuple[str, str], Quota] = {}
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node, by its name."""
@@ -109,6 +113,30 @@ class ClusterIndex:
             for pod in self._pods_by_budget.get(uid, ()):
                 self._match(self._pods[pod])
 
+    def put_claim(self, claim: VolumeClaim) -> None:
+        """Add or replace a volume claim, by its namespace and name."""
+        self._claims[claim.namespace, claim.name] = claim
+
+    def drop_claim(self, namespace: str, name: str) -> None:
+        """Forget a volume claim."""
+        self._claims.pop((namespace, name), None)
+
+    def put_volume(self, volume: Volume) -> None:
+        """Add or replace a volume, by its name."""
+        self._volumes[volume.name] = volume
+
+    def drop_volume(self, name: str) -> None:
+        """Forget a volume."""
+        self._volumes.pop(name, None)
+
+    def put_quota(self, quota: Quota) -> None:
+        """Add or replace a quota, by its namespace and name."""
+        self._quotas[quota.namespace, quota.name] = quota
+
+    def drop_quota(self, namespace: str, name: str) -> None:
+        """Forget a quota."""
+        self._quotas.pop((namespace, name), None)
+
     def snapshot(self, unreadable: tuple[str, ...] = ()) -> Snapshot:
         """Return the cluster as it is known now; later changes do not touch it."""
         return Snapshot(
@@ -121,6 +149,9 @@ class ClusterIndex:
             owners_by_parent=self._owners_by_parent.copy(),
             budgets_by_pod=self._budgets_by_pod.copy(),
             pods_by_budget=self._pods_by_budget.copy(),
+            claims=self._claims.copy(),
+            volumes=self._volumes.copy(),
+            quotas=self._quotas.copy(),
             unreadable=unreadable,
         )
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, Literal, TypeVar
 
-from hangar.domain.decision import End, Go, Step
+from hangar.domain.decision import End, Fail, Go, Step
 from hangar.domain.ids import NodeName, NodeUid, OperationId
+from hangar.domain.plan import Plan
 from hangar.domain.view import NO_CLAIMS, Claims, View
 
 P = TypeVar("P")
@@ -37,7 +38,7 @@ class Kind(Generic[P, M]):
     `params` is a frozen dataclass: its fields become the API's schema and the CLI's flags (see `param`).
     `memory` is a frozen dataclass whose defaults are the state before anything was done. `needs` is the member of
     the cluster's allowed set without which it is refused. `claims` tells other operations what an open one of
-    this kind holds.
+    this kind holds. `foresee` tells what one would do if it began now, or why there is nothing to foresee.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Kind(Generic[P, M]):
     memory: type[M]
     steps: tuple[type[Step], ...]
     decide: Callable[[Job[P, M], View, datetime], Go[M] | End[M]]
+    foresee: Callable[[Job[P, M], View, datetime], Plan | Fail]
     claims: Callable[[Job[P, M]], Claims] = field(default=lambda _job: NO_CLAIMS)
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
+from hangar.domain.placing import NO_DEMANDS, Demands, Quota, Requirement, Volume, VolumeClaim
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 NO_AMOUNTS: Mapping[str, int] = MappingProxyType({})
@@ -61,7 +62,10 @@ class CordonMark:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node. `cordon_manager` is the field manager that owns spec.unschedulable, None when nobody does."""
+    """One node. `cordon_manager` is the field manager that owns spec.unschedulable, None when nobody does.
+
+    `is_heard` is false while its kubelet is silent (condition Ready is Unknown): then nothing there confirms anything.
+    """
 
     name: NodeName
     uid: NodeUid
@@ -74,6 +78,7 @@ class Node:
     labels: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     capacity: Mapping[str, int] = field(default_factory=lambda: NO_AMOUNTS)
     allocatable: Mapping[str, int] = field(default_factory=lambda: NO_AMOUNTS)
+    is_heard: bool = True
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -109,7 +114,10 @@ class PodRef:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """One pod. `node` is None until it is placed; `deletion_at` already contains the grace period."""
+    """One pod. `node` is None until it is placed; `deletion_at` already contains the grace period.
+
+    `ready_at` is since when it is ready, `runtime_class` its runtimeClassName. `priority` orders who goes last.
+    """
 
     ref: PodRef
     node: NodeName | None
@@ -128,6 +136,10 @@ class Pod:
     has_disk_empty_dir: bool = False
     unschedulable_since: datetime | None = None  # PodScheduled=False, reason Unschedulable
     waiting: str | None = None  # why it does not run or is not ready, in the cluster's own words
+    ready_at: datetime | None = None
+    priority: int = 0
+    runtime_class: str | None = None
+    demands: Demands = NO_DEMANDS
 
     @property
     def is_finished(self) -> bool:
@@ -161,36 +173,6 @@ class Owner:
 
     def __str__(self) -> str:
         return f"{self.ref.kind.lower()} {self.namespace}/{self.ref.name}"
-
-
-class SelectorOp(StrEnum):
-    """The operators of a label selector."""
-
-    IN = "In"
-    NOT_IN = "NotIn"
-    EXISTS = "Exists"
-    DOES_NOT_EXIST = "DoesNotExist"
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """One condition of a label selector."""
-
-    key: str
-    op: SelectorOp
-    values: frozenset[str] = frozenset()
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether labels meet the condition, by Kubernetes' rules (NotIn also holds where the key is missing)."""
-        match self.op:
-            case SelectorOp.IN:
-                return labels.get(self.key) in self.values
-            case SelectorOp.NOT_IN:
-                return labels.get(self.key) not in self.values
-            case SelectorOp.EXISTS:
-                return self.key in labels
-            case SelectorOp.DOES_NOT_EXIST:
-                return self.key not in labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +226,9 @@ class Snapshot:
     owners_by_parent: Mapping[OwnerUid, tuple[OwnerUid, ...]] = field(default_factory=dict)
     budgets_by_pod: Mapping[PodUid, tuple[BudgetUid, ...]] = field(default_factory=dict)
     pods_by_budget: Mapping[BudgetUid, tuple[PodUid, ...]] = field(default_factory=dict)
+    claims: Mapping[tuple[str, str], VolumeClaim] = field(default_factory=dict)  # by namespace and name
+    volumes: Mapping[str, Volume] = field(default_factory=dict)
+    quotas: Mapping[tuple[str, str], Quota] = field(default_factory=dict)  # by namespace and name
     unreadable: tuple[str, ...] = ()
 
     def pods_on(self, node: NodeName) -> Iterator[Pod]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from hangar.domain.decision import Answered, Evict, Step, subject
+from hangar.domain.decision import Answered, Delete, Evict, Step, subject
 from hangar.domain.ids import NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.limits import RETRY_FIRST_S, RETRY_MAX_S, SETTLE_S
 from hangar.domain.snapshot import Pod, Snapshot
@@ -22,6 +22,7 @@ class StepName(StrEnum):
     UNCORDON = "Uncordon"
     UNMARK = "Unmark"
     EVICT = "Evict"
+    DELETE = "Delete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class View:
 
     def assuming(self, steps: Iterable[Step]) -> "View":
         """Return the view as it will be once these steps have been taken."""
-        evicted = frozenset(each.pod.uid for each in steps if isinstance(each, Evict))
+        evicted = frozenset(each.pod.uid for each in steps if isinstance(each, Evict | Delete))
         return replace(self, leaving=self.leaving | evicted) if evicted else self
 
     def serving(self, pod: Pod) -> bool:

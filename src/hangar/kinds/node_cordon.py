@@ -10,6 +10,7 @@ from hangar.domain.decision import Cordon, End, Fail, Go
 from hangar.domain.kind import Job, Kind, param
 from hangar.domain.limits import DEADLINE_MAX_S, DEADLINE_MIN_S, NODE_DEADLINE_DEFAULT_S
 from hangar.domain.operation import Phase
+from hangar.domain.plan import Fits, Plan
 from hangar.domain.view import View
 
 
@@ -57,6 +58,16 @@ def decide(job: Job[CordonParams, CordonMemory], view: View, now: datetime) -> D
     return cordon.go(CordonMemory(began=True), move, "cordoning")
 
 
+def foresee(job: Job[CordonParams, CordonMemory], view: View, _now: datetime) -> Plan | Fail:
+    """Return what a cordon would do now."""
+    node = cordon.node_of(view.snapshot, job.target, job.target_uid)
+    if node is None:
+        return cordon.missing(view.snapshot, job.target)
+    if node.unschedulable:
+        return Plan(f"nothing to do: {node.name} is already cordoned by {cordon.whose(node)}", Fits.YES)
+    return Plan(f"{node.name} would be marked unschedulable; its pods keep running", Fits.YES)
+
+
 KIND = Kind(
     name="node.cordon",
     version=1,
@@ -67,4 +78,5 @@ KIND = Kind(
     memory=CordonMemory,
     steps=(Cordon,),
     decide=decide,
+    foresee=foresee,
 )

@@ -27,6 +27,7 @@ from hangar.domain.decision import (
     Withheld,
 )
 from hangar.domain.drain_memory import DrainMemory, Failure, remember
+from hangar.domain.drain_plan import DrainChoices, plan_drain
 from hangar.domain.drain_report import DrainState
 from hangar.domain.kind import Job, Kind, param
 from hangar.domain.limits import (
@@ -40,6 +41,7 @@ from hangar.domain.limits import (
 from hangar.domain.moves import Tally, about_to_be_sent, tally
 from hangar.domain.operation import Phase
 from hangar.domain.owners import keeps_last_ready
+from hangar.domain.plan import Plan
 from hangar.domain.preflight import Obstacle, Since, holds_refused, judge, obstacles, refused
 from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled, verdict_at
 from hangar.domain.snapshot import Node, Pod
@@ -328,6 +330,16 @@ def _wait(job: DrainJob, view: View, blockers: tuple[Blocker, ...], until: datet
     return Go(job.memory, drain_report.progress(_state(job, view), blockers), (), blockers, until)
 
 
+def foresee(job: DrainJob, view: View, now: datetime) -> Plan | Fail:
+    """Return what a drain would do if it began now; nothing is cordoned for it."""
+    node = cordon.node_of(view.snapshot, job.target, job.target_uid)
+    if node is None:
+        return cordon.missing(view.snapshot, job.target)
+    view = replace(view, claims={**view.claims, job.id: claims(job)})
+    params = job.params
+    return plan_drain(node, DrainChoices(params.deadline_s, params.grace_period_s, params.skip_fit_check), view, now)
+
+
 KIND = Kind(
     name="node.drain",
     version=1,
@@ -338,5 +350,6 @@ KIND = Kind(
     memory=DrainMemory,
     steps=(Cordon, Evict, Uncordon),
     decide=decide,
+    foresee=foresee,
     claims=claims,
 )

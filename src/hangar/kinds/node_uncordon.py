@@ -10,6 +10,7 @@ from hangar.domain.decision import End, Fail, Go, Uncordon
 from hangar.domain.kind import Job, Kind, param
 from hangar.domain.limits import DEADLINE_MAX_S, DEADLINE_MIN_S, NODE_DEADLINE_DEFAULT_S
 from hangar.domain.operation import Phase
+from hangar.domain.plan import Fits, Plan
 from hangar.domain.view import View
 
 
@@ -60,6 +61,16 @@ def _succeeded(memory: UncordonMemory) -> End[UncordonMemory]:
     return cordon.end(memory, Phase.SUCCEEDED, "uncordoned", f"uncordoned; it was cordoned by {memory.lifts}")
 
 
+def foresee(job: Job[UncordonParams, UncordonMemory], view: View, _now: datetime) -> Plan | Fail:
+    """Return what an uncordon would do now."""
+    node = cordon.node_of(view.snapshot, job.target, job.target_uid)
+    if node is None:
+        return cordon.missing(view.snapshot, job.target)
+    if not node.unschedulable:
+        return Plan(f"nothing to do: {node.name} is already schedulable", Fits.YES)
+    return Plan(f"{node.name} would be made schedulable; it is cordoned by {cordon.whose(node)}", Fits.YES)
+
+
 KIND = Kind(
     name="node.uncordon",
     version=1,
@@ -70,4 +81,5 @@ KIND = Kind(
     memory=UncordonMemory,
     steps=(Uncordon,),
     decide=decide,
+    foresee=foresee,
 )

@@ -70,11 +70,24 @@ class JobDoc(msgspec.Struct, frozen=True, kw_only=True):
     report_n: int
 
 
+class QuestionDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """What would an operation do? To be answered with the next report; nobody waits for it longer than seconds."""
+
+    id: str
+    type: str
+    kind_version: int
+    target: str
+    target_uid: str
+    params: JsonObject
+    asked_by: str
+
+
 class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """All open jobs, oldest first; `seen` is the revision they were read at."""
+    """All open jobs, oldest first, and all open questions; `seen` is the revision the jobs were read at."""
 
     seen: int
     jobs: list[JobDoc]
+    questions: list[QuestionDoc] = []
 
 
 class BlockerDoc(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,12 +131,21 @@ class ReportDoc(msgspec.Struct, frozen=True, kw_only=True):
     result: ResultDoc | None = None
 
 
+class AnswerDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a question: a plan (the fields of `hangar.domain.plan.Plan`), or `refusal`: why there is none."""
+
+    id: str
+    plan: JsonObject | None = None
+    refusal: str | None = None
+
+
 class ReportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """POST /v1/operator/report."""
+    """POST /v1/operator/report: what became of operations, and answers to questions."""
 
     session: str
     epoch: int
     reports: list[ReportDoc]
+    answers: list[AnswerDoc] = []
 
 
 class Ack(msgspec.Struct, frozen=True, kw_only=True):

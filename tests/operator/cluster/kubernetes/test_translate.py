@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hangar.domain.ids import OperationId, OwnerUid, PodUid
+from hangar.domain.placing import Requirement, SelectorOp
 from hangar.domain.snapshot import (
     Budget,
     CordonMark,
@@ -16,8 +17,6 @@ from hangar.domain.snapshot import (
     Pod,
     PodPhase,
     PodRef,
-    Requirement,
-    SelectorOp,
     Taint,
 )
 from hangar.operator.cluster.kubernetes.translate import read_mark, write_mark

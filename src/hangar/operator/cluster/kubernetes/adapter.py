@@ -19,6 +19,7 @@ from hangar.domain.decision import (
     Answer,
     Busy,
     Cordon,
+    Delete,
     Evict,
     Gone,
     Namesake,
@@ -157,6 +158,8 @@ class KubernetesCluster:
                     return await self._patch(step, _change(None), gate, deadline_s)
                 case Evict():
                     return await self._evict(step, gate, deadline_s)
+                case Delete():
+                    return await self._delete(step, gate, deadline_s)
                 case _:
                     assert_never(step)
         except WithheldError as error:
@@ -225,6 +228,18 @@ class KubernetesCluster:
                 return answer
             case _:
                 return self._departed(pod) or answer
+
+    async def _delete(self, step: Delete, gate: Gate, deadline_s: float) -> Answer:
+        pod = step.pod
+        options = {"preconditions": {"uid": pod.uid}, "gracePeriodSeconds": step.grace_s}
+        reply = await self._api.call(
+            "DELETE",
+            f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}",
+            body={"apiVersion": "v1", "kind": "DeleteOptions", **options},
+            gate=gate,
+            timeout_s=self._left_s(deadline_s),
+        )
+        return answers.of_delete(reply)
 
     def _departed(self, pod: PodRef) -> Gone | Namesake | None:
         """Tell whether a pod that was not evicted is gone: the server asks its budget before it looks at the UID."""

@@ -81,6 +81,14 @@ def of_eviction(reply: Reply) -> Answer:
             return _of_any(reply, status)
 
 
+def of_delete(reply: Reply) -> Answer:
+    """Return what a reply to a deletion means; its only condition is the UID."""
+    if reply.is_success:
+        return Accepted()
+    status = reply.status()
+    return Namesake() if reply.code == 409 and UID_TEXT in status.message else _of_any(reply, status)
+
+
 def of_write(reply: Reply) -> Answer:
     """Return what a reply to a change of an object means."""
     return Accepted() if reply.is_success else _of_any(reply, reply.status())

@@ -5,14 +5,13 @@ from collections.abc import Iterable
 import msgspec
 
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid
+from hangar.domain.placing import Requirement, SelectorOp
 from hangar.domain.snapshot import (
     Budget,
     CordonMark,
     Node,
     Owner,
     OwnerRef,
-    Requirement,
-    SelectorOp,
     Taint,
 )
 from hangar.operator.cluster.kubernetes import resources

@@ -10,6 +10,7 @@ from hangar.domain.decision import (
     BudgetFull,
     Busy,
     Cordon,
+    Delete,
     Evict,
     Gone,
     Namesake,
@@ -18,7 +19,7 @@ from hangar.domain.decision import (
     Uncordon,
     Unmark,
 )
-from hangar.domain.snapshot import Node, Pod, PodPhase
+from hangar.domain.snapshot import Node, Pod, PodPhase, PodRef
 from hangar.operator.cluster.simulated.world import World
 
 MANAGER = "hangar-operator"
@@ -29,6 +30,8 @@ def take(world: World, step: Step) -> Answer:
     match step:
         case Evict():
             return _evict(world, step)
+        case Delete():
+            return _delete(world, step)
         case Cordon() | Uncordon() | Unmark():
             return _patch(world, step)
         case _ as never:
@@ -62,21 +65,34 @@ def _patched(node: Node, step: Cordon | Uncordon | Unmark) -> Node:
 
 
 def _evict(world: World, step: Evict) -> Answer:
-    snapshot = world.snapshot()
-    named = [
-        pod
-        for pod in snapshot.pods.values()
-        if (pod.ref.namespace, pod.ref.name) == (step.pod.namespace, step.pod.name)
-    ]
-    if not named:
-        return Gone()
-    (pod,) = named
-    if pod.ref.uid != step.pod.uid:
-        return Namesake()
+    pod = _named(world, step.pod)
+    if not isinstance(pod, Pod):
+        return pod
     refusal = _ask_budgets(world, pod)
     if refusal is None:
         world.delete_pod(pod.ref.uid, step.grace_s)
     return refusal or Accepted()
+
+
+def _delete(world: World, step: Delete) -> Answer:
+    pod = _named(world, step.pod)
+    if not isinstance(pod, Pod):
+        return pod
+    if step.grace_s == 0:
+        world.remove_pod(pod.ref.uid)  # the object goes at once, whatever still runs
+    else:
+        world.delete_pod(pod.ref.uid, step.grace_s)
+    return Accepted()
+
+
+def _named(world: World, ref: PodRef) -> Pod | Gone | Namesake:
+    """Return the pod that a reference means, or that its name is free or taken by another."""
+    pods = world.snapshot().pods.values()
+    named = [pod for pod in pods if (pod.ref.namespace, pod.ref.name) == (ref.namespace, ref.name)]
+    if not named:
+        return Gone()
+    (pod,) = named
+    return pod if pod.ref.uid == ref.uid else Namesake()
 
 
 def _ask_budgets(world: World, pod: Pod) -> Answer | None:

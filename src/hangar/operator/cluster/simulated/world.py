@@ -12,6 +12,7 @@ from typing import Protocol
 
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OwnerUid, PodUid
 from hangar.domain.index import ClusterIndex
+from hangar.domain.placing import Requirement, SelectorOp
 from hangar.domain.snapshot import (
     Budget,
     Node,
@@ -20,8 +21,6 @@ from hangar.domain.snapshot import (
     Pod,
     PodPhase,
     PodRef,
-    Requirement,
-    SelectorOp,
     Snapshot,
 )
 from hangar.operator.cluster.simulated import scheduler
