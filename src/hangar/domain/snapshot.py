@@ -116,7 +116,7 @@ class PodRef:
 class Pod:
     """One pod. `node` is None until it is placed; `deletion_at` already contains the grace period.
 
-    `ready_at` is since when it is ready, `runtime_class` its runtimeClassName. `priority` orders who goes last.
+    `ready_at` is since when it is ready, `runtime_class` its runtimeClassName.
     """
 
     ref: PodRef
@@ -137,7 +137,6 @@ class Pod:
     unschedulable_since: datetime | None = None  # PodScheduled=False, reason Unschedulable
     waiting: str | None = None  # why it does not run or is not ready, in the cluster's own words
     ready_at: datetime | None = None
-    priority: int = 0
     runtime_class: str | None = None
     demands: Demands = NO_DEMANDS
 
