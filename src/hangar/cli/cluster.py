@@ -32,9 +32,9 @@ def _allowed(item: Document, now_s: float) -> str:
 COLUMNS = (
     Column("NAME", text_of("name")),
     Column("OPERATOR", _state, style=lambda text: GREEN if text == "online" else RED),
-    Column("SEEN", age_of("last_seen_at")),
+    Column("SEEN", age_of("last_seen_at"), gives_way=1),
     Column("NODES", text_of("nodes")),
-    Column("ALLOWED", _allowed),
+    Column("ALLOWED", _allowed, cells_min=16),
     Column("KUBERNETES", text_of("kubernetes_version"), is_wide=True),
     Column("VERSION", text_of("operator_version"), is_wide=True),
     Column("UID", text_of("uid"), is_wide=True),

@@ -23,7 +23,7 @@ COLUMNS = (
     Column("CLUSTER", text_of("cluster")),
     Column("NODE", text_of("node")),
     Column("RESOURCE", text_of("resource")),
-    Column("CAPACITY", text_of("capacity")),
+    Column("CAPACITY", text_of("capacity"), gives_way=1),
     Column("ALLOCATABLE", text_of("allocatable")),
     Column("ALLOCATED", text_of("allocated")),
     Column("FREE", text_of("free"), style=lambda text: None if text == "0" else GREEN),

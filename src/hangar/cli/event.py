@@ -29,11 +29,11 @@ def _object(item: Document, _now_s: float) -> str:
 COLUMNS = (
     Column("AGE", age_of("at")),
     Column("TYPE", text_of("type")),
-    Column("OBJECT", _object),
-    Column("BY", text_of("actor")),
+    Column("OBJECT", _object, gives_way=2),
+    Column("BY", text_of("actor"), gives_way=1),
     Column("REV", text_of("rev"), is_wide=True),
     Column("OPERATION", text_of("operation"), is_wide=True),
-    Column("MESSAGE", text_of("message")),
+    Column("MESSAGE", text_of("message"), cells_min=30),
 )
 
 COLUMNS_OF_ONE_OPERATION = tuple(each for each in COLUMNS if each.header not in ("OBJECT", "OPERATION"))

@@ -34,10 +34,10 @@ def _gpus(item: Document, _now_s: float) -> str:
 
 COLUMNS = (
     Column("NAME", text_of("name")),
-    Column("CLUSTER", text_of("cluster")),
+    Column("CLUSTER", text_of("cluster"), gives_way=2),
     Column("READY", text_of("ready"), style=lambda text: YELLOW if text == "false" else None),
     Column("CORDON", _cordoned, style=lambda text: YELLOW if text != ABSENT else None),
-    Column("REPLICAS", text_of("replicas")),
+    Column("REPLICAS", text_of("replicas"), gives_way=1),
     Column("ALLOCATED", _gpus, is_wide=True),
     Column("OPERATION", text_of("operation")),
     Column("CORDONED-BY", text_of("cordon", "actor"), is_wide=True),

@@ -14,13 +14,13 @@ from hangar.cli.exits import Exit
 from hangar.cli.http import Hub, segment
 from hangar.cli.printing import among, hint, names_in, print_list, print_one
 from hangar.cli.progress import TERMINAL_PHASES, doing, outcome, result_of, title
-from hangar.cli.render import Column, age_of, inline, phase_colour, text_of
+from hangar.cli.render import Column, age_of, inline, key_values, phase_colour, text_of
 from hangar.cli.settings import resolve
 from hangar.cli.wait import add_wait_options, again, detaching, is_waiting, screen_for, wait_and_print
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hangar.cli.commands import Parser
     from hangar.cli.documents import Document
@@ -33,14 +33,14 @@ def _message(item: Document, _now_s: float) -> str:
 COLUMNS = (
     Column("ID", text_of("id")),
     Column("TYPE", text_of("type")),
-    Column("CLUSTER", text_of("cluster")),
+    Column("CLUSTER", text_of("cluster"), gives_way=2),
     Column("TARGET", text_of("target")),
     Column("PHASE", text_of("phase"), style=phase_colour),
-    Column("AGE", age_of("created_at")),
+    Column("AGE", age_of("created_at"), gives_way=3),
     Column("TOOK", text_of("result", "duration"), is_wide=True),
-    Column("BY", text_of("created_by")),
+    Column("BY", text_of("created_by"), gives_way=1),
     Column("REASON", text_of("reason"), is_wide=True),
-    Column("MESSAGE", _message),
+    Column("MESSAGE", _message, cells_min=20),
 )
 
 
@@ -107,8 +107,19 @@ def _add_get(parser: Parser, _words: Sequence[str]) -> None:
 def _get(args: argparse.Namespace) -> Exit:
     with Hub(resolve(args, os.environ)) as hub:
         document = hub.get(_path(args))
-    print_one(args, document, document["id"])
+    print_one(args, document, document["id"], _lines)
     return Exit.SUCCESS
+
+
+def _lines(record: Document) -> Iterator[str]:
+    """Yield what people read of an operation: what it waits for has a line each, with the code to look up."""
+    for name, value in record.items():
+        if name != "progress" or not value:
+            yield from key_values({name: value})
+            continue
+        yield from key_values({name: {each: value[each] for each in value if each != "blockers"}})
+        for blocker in value.get("blockers") or []:
+            yield f"blocker: {inline(blocker)} ({inline(blocker.get('code'))})"
 
 
 def _add_events(parser: Parser, _words: Sequence[str]) -> None:
