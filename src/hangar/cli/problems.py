@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from hangar.cli.documents import Document
     from hangar.cli.settings import Endpoint
 
+CLUSTER_OFFLINE = "cluster_offline"
+"""A cluster whose operator is away comes back in minutes or hours: nobody is made to wait for it unasked."""
+
 
 def refusal(status: int, document: Document, retry_after: str | None, endpoint: Endpoint) -> Refused:
     """Return the failure for a problem+json document."""
@@ -30,7 +33,7 @@ def refusal(status: int, document: Document, retry_after: str | None, endpoint: 
         clean(message),
         details=list(map(clean, told)),
         hints=hints,
-        is_passing=status in PASSING_STATUSES,
+        is_passing=status in PASSING_STATUSES and document.get("code") != CLUSTER_OFFLINE,
         retry_after_s=retry_after_s,
     )
     return Refused(failure, document)
