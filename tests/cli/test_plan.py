@@ -100,8 +100,8 @@ def test_on_a_narrow_terminal_no_line_of_the_table_wraps(
     planned(hub, a_plan(a_move(why="a long reason that goes on and on and on")))
     table = hgr(*DRY).out.splitlines()[1:]
     assert table == [
-        "POD              FITS  WHERE      WHY",
-        "serving/llama-0  \x1b[32myes\x1b[0m   iad-1-n04  a long reason that goes o…",
+        "POD               FITS   WHERE       WHY",
+        "serving/llama-0   \x1b[32myes\x1b[0m    iad-1-n04   a long reason that goe…",
     ]
 
 
