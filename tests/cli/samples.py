@@ -137,3 +137,18 @@ def a_plan(*moves: shown.PlannedMove, **changes: Any) -> dict[str, Any]:
         planned_at="2026-10-27T12:34:56.000Z",
     )
     return asdict(replace(plan, **changes))
+
+
+def a_token(**changes: Any) -> dict[str, Any]:
+    """Return a maintainer's token that is good until it is revoked."""
+    token = shown.Token(
+        id="tok_01JC0000000000000000000001",
+        name="ann",
+        role="maintainer",
+        cluster=None,
+        created_by="admin",
+        created_at="2026-10-27T12:34:56.000Z",
+        expires_at=None,
+        revoked_at=None,
+    )
+    return asdict(replace(token, **changes))

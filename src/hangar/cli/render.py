@@ -245,9 +245,14 @@ def age_of(name: str) -> Callable[[Document, float], str]:
 
 def age(instant: str, now_s: float) -> str:
     """Return how long ago an RFC 3339 instant was; what is no instant is shown as it is."""
-    from datetime import datetime
-
     try:
-        return rough(now_s - datetime.fromisoformat(instant).timestamp())
+        return rough(now_s - seconds_of(instant))
     except (ValueError, TypeError):
         return inline(instant)
+
+
+def seconds_of(instant: str) -> float:
+    """Return an RFC 3339 instant in seconds since 1970. Raises ValueError, TypeError where it is none."""
+    from datetime import datetime
+
+    return datetime.fromisoformat(instant).timestamp()
