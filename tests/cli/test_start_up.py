@@ -33,6 +33,7 @@ NOT_FOR_A_LIST = NEVER | {
     *("signal", "ssl", "_ssl", "subprocess", "tempfile", "tomllib", "typing", "unittest", "uuid", "yaml"),
     *("hangar.kinds", "hangar.wire", "hangar.domain", "hangar.clock", "hangar.hub", "hangar.operator"),
     *("hangar.cli.operation", "hangar.cli.wait", "hangar.cli.context", "hangar.cli.help", "hangar.cli.complete"),
+    *("hangar.cli.stream", "hangar.cli.watch", "queue", "threading"),
 }
 NOT_FOR_HELP = NOT_FOR_A_LIST - {"hangar.cli.help"} | {"argparse", "enum", "http.client", "json", "re", "socket"}
 

@@ -100,9 +100,11 @@ def add_output_options(parser: Parser, *, has_header: bool = False) -> None:
         group.add_argument("--no-headers", action="store_true", help="leave the table's header out")
 
 
-def add_list_options(parser: Parser) -> None:
-    """Add what every `ls` takes."""
+def add_list_options(parser: Parser, *, watched: str | None = None) -> None:
+    """Add what every `ls` takes; `watched` says what --watch does where there is something to watch."""
     parser.add_argument("--limit", type=positive, metavar="N", help="print at most N of them")
+    if watched is not None:
+        parser.add_argument("-w", "--watch", action="store_true", help=f"{watched}, until Ctrl-C")
     add_output_options(parser, has_header=True)
 
 

@@ -65,7 +65,7 @@ def print_one(
         case "json":
             print(_json(document))
         case "yaml":
-            print(_yaml(document), end="")
+            print(yaml_of(document), end="")
         case _:
             for line in lines(document):
                 print(line)
@@ -139,9 +139,9 @@ def _print_yaml(pages: Iterator[Document]) -> None:
     before, last = "items:\n", {}
     for last in pages:
         if last["items"]:
-            print(before + _yaml(last["items"]), end="")
+            print(before + yaml_of(last["items"]), end="")
             before = ""
-    print(_yaml(_all_but_items(last) if not before else {"items": [], **_all_but_items(last)}), end="")
+    print(yaml_of(_all_but_items(last) if not before else {"items": [], **_all_but_items(last)}), end="")
 
 
 def _all_but_items(page: Document) -> Document:
@@ -154,7 +154,15 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2)
 
 
-def _yaml(value: object) -> str:
+def compact_json(value: object) -> str:
+    """Return a JSON document on one line."""
+    import json
+
+    return json.dumps(value)
+
+
+def yaml_of(value: object) -> str:
+    """Return a YAML document, with a line's end."""
     import yaml  # the only user of PyYAML, and only when asked for
 
     text: str = yaml.safe_dump(value, sort_keys=False, width=sys.maxsize)

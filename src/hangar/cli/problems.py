@@ -67,5 +67,5 @@ def _token_hints(status: int, endpoint: Endpoint) -> list[str]:
     if status != 401:
         return []
     if endpoint.token is None:
-        return ["no token was sent: set HGR_TOKEN_FILE or HGR_TOKEN, or `hgr context set NAME --token-file FILE`"]
+        return ["no token was sent: come in with `hgr login`, or set HGR_TOKEN_FILE or HGR_TOKEN"]
     return [f"the token came from {endpoint.token_source}; it may be expired, revoked or meant for another hub"]

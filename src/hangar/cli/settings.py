@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SET_ONE_UP = (
     "start a fleet to try things on: hangar-demo",
-    "or name a hub: hgr context set NAME --server https://HUB --token-file FILE",
+    "or come in to a hub: hgr login https://HUB",
     "or set HGR_SERVER and HGR_TOKEN_FILE",
 )
 
