@@ -88,9 +88,17 @@ def test_on_a_narrow_terminal_gaps_shrink_and_columns_give_way_in_their_order(
 
 def test_columns_give_way_for_all_of_a_last_one_that_is_of_no_use_when_cut() -> None:
     columns = (Column("NAME", text_of("name")), Column("AGE", text_of("age"), gives_way=1), Column("ID", text_of("id")))
-    items = [{"name": "a", "age": "3s", "id": "op_0123"}]
+    items: list[Document] = [{"name": "a", "age": "3s", "id": "op_0123"}]
     assert list(plain(columns, 19).lines(items, 0)) == ["NAME  AGE  ID", "a     3s   op_0123"]
     assert list(plain(columns, 17).lines(items, 0)) == ["NAME   ID", "a      op_0123"]
+
+
+def test_a_table_that_grows_keeps_room_for_what_may_come() -> None:
+    table = Table(BY_AND_AGE, has_header=True, is_coloured=False, width_max=24, is_growing=True)
+    assert list(table.lines([{"name": "a-name", "by": "ann", "age": "3s", "note": "x"}], 0)) == [
+        "NAME     NOTE",
+        "a-name   x",
+    ]
 
 
 def test_a_table_that_grows_moves_its_columns_for_what_comes_later() -> None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from hangar.cli.http import Query
 
 
+OPERATION_ID_CELLS = len("op_") + 26
+"""An id that is cut is of no use: it cannot be looked up."""
+
+
 def _cordoned(item: Document, _now_s: float) -> str:
     return "cordoned" if item["cordoned"] else ABSENT
 
@@ -41,7 +45,7 @@ COLUMNS = (
     Column("CORDON", _cordoned, style=lambda text: YELLOW if text != ABSENT else None),
     Column("REPLICAS", text_of("replicas"), gives_way=1),
     Column("ALLOCATED", _gpus, is_wide=True),
-    Column("OPERATION", text_of("operation")),
+    Column("OPERATION", text_of("operation"), cells_min=OPERATION_ID_CELLS),
     Column("CORDONED-BY", text_of("cordon", "actor"), is_wide=True),
     Column("SEEN", age_of("updated_at"), is_wide=True),
     Column("UID", text_of("uid"), is_wide=True),

@@ -108,8 +108,10 @@ class Table:
     def _has_found_a_gap(self, widths: Sequence[int]) -> bool:
         *others, last = widths
         cells_min = self._columns[-1].cells_min
+        if cells_min is not None:  # what comes later in a growing table may need as much, whatever there is now
+            last = cells_min if self._is_growing else min(last, cells_min)
         for self._gap in (GAP, NARROW_GAP):
-            needed = sum(others) + len(others) * len(self._gap) + (last if cells_min is None else min(last, cells_min))
+            needed = sum(others) + len(others) * len(self._gap) + last
             if self._width_max is None or needed <= self._width_max:
                 return True
         return False
