@@ -58,7 +58,7 @@ def test_a_plan_reads_from_the_verdict_down(hub: ScriptedHub, hgr: Hgr) -> None:
     )
     planned(hub, plan)
     ran = hgr(*DRY)
-    assert ran.code == 11
+    assert (ran.code, ran.err) == (11, "nothing was changed; as things are, it would fail\n")
     assert ran.out.splitlines() == [
         "node.drain iad-1/iad-1-n02: 3 pods would move",
         "would fail: serving/llama-1 needs 8 nvidia.com/gpu on one node (no_capacity)",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from hangar.cli.documents import Document
 
+WITHOUT = "without --dry-run it is done"
 _FITS = {"fits": ("yes", GREEN), "does_not_fit": ("no", RED), "unknown": ("unknown", YELLOW)}
 _BINARY_UNITS = (("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
 _BYTES = ("memory", "ephemeral-storage")
@@ -32,7 +33,7 @@ def print_plan(args: Namespace, plan: Document) -> Exit:
     else:
         for line in lines(plan, is_wide=args.output == "wide"):
             print(line)
-        hint("nothing was changed; without --dry-run it is done")
+        hint(f"nothing was changed; {'as things are, it would fail' if plan['obstructions'] else WITHOUT}")
     return Exit.OPERATION_FAILED if plan["obstructions"] else Exit.SUCCESS
 
 
