@@ -119,6 +119,9 @@ KEEP_ALIVE_S = 75.0
 READY_CACHED_S = 1.0
 """How long the answer of the readiness check holds, so that asking often does not write often."""
 
+METRICS_CACHED_S = 1.0
+"""How long the figures of the fleet hold: nobody needs a token to ask for them, so asking often must cost little."""
+
 SHUTDOWN_GRACE_S = 5.0
 """How long requests in flight may take to end when the hub is told to stop."""
 
