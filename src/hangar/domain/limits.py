@@ -18,6 +18,12 @@ and 2 s for two clocks that run at different speeds."""
 SYNC_WAIT_S = 3.0
 """A sync without news is answered after this long, so that three fit into a lease."""
 
+QUESTION_TIMEOUT_S = 5.0
+"""How long a dry run waits for its plan: an operator answers within a turn, so that silence means that it is away."""
+
+QUESTION_TTL_S = 30.0
+"""How long a question is kept: longer than anybody waits for its answer."""
+
 PENDING_TIMEOUT_S = 600.0
 """A pending operation that no live operator takes ends after this long: nobody wants a drain from yesterday."""
 

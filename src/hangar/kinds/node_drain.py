@@ -335,7 +335,6 @@ def foresee(job: DrainJob, view: View, now: datetime) -> Plan | Fail:
     node = cordon.node_of(view.snapshot, job.target, job.target_uid)
     if node is None:
         return cordon.missing(view.snapshot, job.target)
-    view = replace(view, claims={**view.claims, job.id: claims(job)})
     params = job.params
     return plan_drain(node, DrainChoices(params.deadline_s, params.grace_period_s, params.skip_fit_check), view, now)
 

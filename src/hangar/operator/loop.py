@@ -187,17 +187,20 @@ class Operator:
             self._turn_wanted.clear()
             snapshot = self._cluster.snapshot()
             if snapshot is None:
+                self._conductor.questions.refuse("it has not read the cluster yet")
+                self._report_wanted.set()
                 continue
             try:
                 turned = self._conductor.turn(snapshot, self._cluster.now())
+                recheck_at = turned.recheck_at
+                self._start(turned.steps)
+                self._conductor.foresee(self._cluster.now())
             except Exception:
                 # A fault in deciding one operation must not end the operator, and with it all others.
                 log.exception("a turn failed")
                 await asyncio.sleep(RETRY_MAX_S)
                 self._turn_wanted.set()
                 continue
-            recheck_at = turned.recheck_at
-            self._start(turned.steps)
             self._tell_ends()
             self._report_wanted.set()
 
@@ -207,13 +210,13 @@ class Operator:
         while True:
             await self._report_wanted.wait()
             self._report_wanted.clear()
-            reports = self._conductor.outbox()
-            if not reports:
+            reports, answers = self._conductor.outbox(), self._conductor.questions.outbox()
+            if not reports and not answers:
                 continue
             await self._tell_nodes_first(reports)
             try:
                 answer = await self._channel.report(
-                    ReportRequest(session=grant.session, epoch=grant.epoch, reports=reports)
+                    ReportRequest(session=grant.session, epoch=grant.epoch, reports=reports, answers=answers)
                 )
             except HubError as error:
                 _raise_if_lost(error)
@@ -223,6 +226,7 @@ class Operator:
                 self._report_wanted.set()
                 continue
             pause_s = RETRY_FIRST_S
+            self._conductor.questions.acked(answers)
             self._start(self._conductor.acked(answer.acks))
             self._turn_wanted.set()
 

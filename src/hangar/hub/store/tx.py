@@ -8,7 +8,7 @@ from functools import cache
 
 from sqlalchemy import Connection, Table, Update, bindparam, insert, update
 
-from hangar.hub.store.tables import clusters, events, feed, nodes, operations, runs
+from hangar.hub.store.tables import clusters, events, feed, nodes, operations, questions, runs
 from hangar.wire.operator import JsonObject
 
 
@@ -55,6 +55,11 @@ def operation_key(id_: str) -> str:
 def cluster_key(name: str) -> str:
     """Return the key under which a cluster's operator is woken for its jobs."""
     return f"cluster:{name}"
+
+
+def question_key(id_: str) -> str:
+    """Return the key under which those who wait for an answer are woken."""
+    return f"question:{id_}"
 
 
 _ADVANCE = update(feed).values(rev=feed.c.rev + bindparam("count")).returning(feed.c.rev)
@@ -134,6 +139,11 @@ class Tx:
         """Say that an operation's run changed: its operator wrote that itself and is not woken."""
         self._touch(runs, op_id)
         self.committed.woken.add(operation_key(op_id))
+
+    def touch_question(self, id_: str, cluster: str) -> None:
+        """Say that a question was asked or answered: its cluster's operator and whoever asked are woken."""
+        self._touch(questions, id_)
+        self.committed.woken |= {question_key(id_), cluster_key(cluster)}
 
     def touch_cluster(self, name: str) -> None:
         """Say that what users see of a cluster changed."""

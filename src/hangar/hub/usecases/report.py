@@ -11,6 +11,7 @@ from hangar.hub.store.tables import operations, runs
 from hangar.hub.store.tx import EventType, Tx
 from hangar.hub.usecases.ending import end_operation, operation_subject
 from hangar.hub.usecases.fence import held_cluster
+from hangar.hub.usecases.foresee import take_answer
 from hangar.hub.usecases.rules import us
 from hangar.hub.usecases.waiting import dated
 from hangar.wire.operator import Ack, ProgressDoc, ReportAnswer, ReportDoc, ReportRequest, ResultDoc
@@ -25,12 +26,14 @@ _UPDATE_RUN = update(runs).where(runs.c.op_id == bindparam("wanted"))
 
 
 def report(tx: Tx, cluster_name: str, request: ReportRequest, now_us: int) -> ReportAnswer:
-    """Store reports, in their order, and acknowledge each.
+    """Store reports, in their order, and acknowledge each; store answers to questions.
 
     The first report of a pending operation claims it. Raises Problem: FENCED, INVALID_VALUE; then none is stored.
     """
     cluster = held_cluster(tx.connection, cluster_name, request.session, request.epoch)
     _check(request)
+    for answer in request.answers:
+        take_answer(tx, cluster.name, answer)
     return ReportAnswer(acks=[_take(tx, cluster, each, now_us) for each in request.reports])
 
 
