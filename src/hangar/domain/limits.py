@@ -33,6 +33,10 @@ IDEMPOTENCY_TTL_S = 24 * 3600.0
 NODES_FIRST_MAX_S = 2.0
 """An operation's end waits this long for the hub to know its node as it is now; a telling takes milliseconds."""
 
+STANDSTILL_MAX_S = 60.0
+"""An operator that has wanted a turn for so long without taking one says that it is not well: turns take milliseconds,
+and one that failed is tried again after RETRY_MAX_S."""
+
 INVENTORY_INTERVAL_S = 1.0
 """Ordinary changes of nodes are sent at most this often; cordon and ready flips go at once."""
 

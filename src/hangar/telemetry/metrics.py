@@ -174,7 +174,7 @@ SESSION_HELD = Definition(
 HUB_SILENCE_SECONDS = Definition(
     "hangar_hub_silence_seconds",
     Sort.GAUGE,
-    "how long ago the last call was sent that confirmed the session; left out without a session",
+    "how long ago the call was sent that last confirmed the session; 0 without a session",
 )
 HUB_CALLS = Definition(
     "hangar_hub_calls_total",

@@ -54,8 +54,8 @@ class RequestId:
                 took_s = self._clock.monotonic_s() - began_s
                 self._metrics.answered(_method(scope), _route(scope), status, took_s)
                 # Reads and the operators' calls are many; what changes something or fails is what one looks for.
-                is_routine = 0 < status < 400 and (
-                    scope["method"] == "GET" or scope["path"].startswith("/v1/operator/")
+                is_routine = scope.get("state", {}).get("is_routine", False) or (
+                    0 < status < 400 and (scope["method"] == "GET" or scope["path"].startswith("/v1/operator/"))
                 )
                 level = log.debug if is_routine else log.info
                 level(

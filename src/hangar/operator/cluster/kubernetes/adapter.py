@@ -41,7 +41,7 @@ from hangar.operator.cluster.kubernetes.resources import CORDON_ANNOTATION
 from hangar.operator.cluster.kubernetes.server_clock import ServerClock
 from hangar.operator.cluster.kubernetes.translate import FIELD_MANAGER, write_mark
 from hangar.operator.cluster.kubernetes.watched import BUDGETS, NODES, OWNERS, PODS, Watched
-from hangar.operator.cluster.port import ClusterError, Gate, Identity
+from hangar.operator.cluster.port import ClusterError, Gate, Identity, Watch
 
 V = TypeVar("V")
 R = TypeVar("R")
@@ -66,6 +66,9 @@ class Reads(Protocol):
 
     def unreadable(self) -> str | None:
         """Return why the kind cannot be read now."""
+
+    def watch(self) -> Watch:
+        """Return how reading goes."""
 
     async def run(self) -> None:
         """Read until cancelled."""
@@ -134,6 +137,10 @@ class KubernetesCluster:
             return None
         troubles = (each.unreadable() for each in self._reflectors)
         return self._index.snapshot(tuple(each for each in troubles if each is not None))
+
+    def watches(self) -> tuple[Watch, ...]:
+        """Return how reading goes, resource by resource."""
+        return tuple(each.watch() for each in self._reflectors)
 
     def now(self) -> datetime:
         """Return the API server's time."""

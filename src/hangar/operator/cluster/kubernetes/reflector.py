@@ -16,6 +16,7 @@ from hangar.operator.cluster.kubernetes.api import Api, NoReplyError, NotSentErr
 from hangar.operator.cluster.kubernetes.envelopes import Bookmark, ListPage, Status, WatchEvent
 from hangar.operator.cluster.kubernetes.mirror import Entry, Mirror
 from hangar.operator.cluster.kubernetes.watched import Watched
+from hangar.operator.cluster.port import Watch
 
 V = TypeVar("V")
 
@@ -105,6 +106,7 @@ class Reflector(Generic[V]):
         self._is_forbidden = False
         self._trouble: str | None = None
         self._broken_at_s = 0.0
+        self._heard_at_s: float | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -125,6 +127,12 @@ class Reflector(Generic[V]):
         if is_stale or asyncio.get_running_loop().time() - self._broken_at_s >= BROKEN_AFTER_S:
             return f"{name}: {self._trouble}"
         return None
+
+    def watch(self) -> Watch:
+        """Return how reading goes."""
+        heard_at_s = self._heard_at_s
+        age_s = None if heard_at_s is None else asyncio.get_running_loop().time() - heard_at_s
+        return Watch(self._watched.plural, self.unreadable() is None, age_s)
 
     async def run(self) -> None:
         """Read until cancelled; trouble is waited out."""
@@ -180,6 +188,7 @@ class Reflector(Generic[V]):
     def _complete(self, entries: Iterable[Entry[V]], version: int) -> None:
         self._mirror.replace(entries, version)
         self._version = version
+        self._heard_at_s = asyncio.get_running_loop().time()
         self._recovered()
 
     # --- lists and watches --------------------------------------------------------------------------------------------
@@ -218,7 +227,7 @@ class Reflector(Generic[V]):
                     else:
                         self._follow(_EVENT.decode(line))
                     if self._version is not None:
-                        self._postpone(watchdog)
+                        self._hear(watchdog)
         except TimeoutError:
             if has_begun and self._version is None:
                 raise _CannotStart from None
@@ -234,7 +243,7 @@ class Reflector(Generic[V]):
                 recovery = asyncio.get_running_loop().call_later(STABLE_S, self._recovered)
                 try:
                     async for line in lines(stream.chunks):
-                        self._postpone(watchdog)
+                        self._hear(watchdog)
                         self._follow(_EVENT.decode(line))
                         self._recovered()
                 finally:
@@ -243,6 +252,10 @@ class Reflector(Generic[V]):
     def _open(self, params: dict[str, str]) -> AbstractAsyncContextManager[Stream]:
         common = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(int(self._jitter(*WATCH_S)))}
         return self._api.stream(self._watched.path, {**common, **params})
+
+    def _hear(self, watchdog: asyncio.Timeout) -> None:
+        self._heard_at_s = asyncio.get_running_loop().time()
+        self._postpone(watchdog)
 
     def _postpone(self, watchdog: asyncio.Timeout) -> None:
         watchdog.reschedule(asyncio.get_running_loop().time() + self._jitter(*SILENCE_S))
