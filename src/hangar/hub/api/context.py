@@ -1,5 +1,7 @@
 """What the API's handlers work with: the store, the tail, the time and the rules of one hub."""
 
+from collections.abc import Collection
+
 import structlog
 from fastapi import Request
 
@@ -14,7 +16,7 @@ from hangar.hub.store.store import Store
 from hangar.hub.store.tx import Committed, EventType, Tx
 from hangar.hub.store.writer import StoreUnavailableError
 from hangar.hub.tail import Tail
-from hangar.hub.usecases.renew import renew_leases
+from hangar.hub.usecases.renew import Renewal, renew_leases
 from hangar.hub.usecases.rules import Rules
 from hangar.hub.usecases.sweep import sweep
 
@@ -30,14 +32,15 @@ class Hub:
     def __init__(self, store: Store, clock: Clock, settings: HubSettings, catalogue: Catalogue) -> None:
         self.store = store
         self.clock = clock
-        self.time = HubTime(clock)
+        self.time = HubTime(clock, store.now_us())
         self.tail = Tail()
-        self.leases = Leases()
+        self.leases = Leases(self._renew)
         self.authenticator = Authenticator(store, clock)
         self.settings = settings
         self.catalogue = catalogue
         self._is_store_down = False
         self._ready_until_s = float("-inf")
+        store.on_time(self.time.follow)
         store.on_commit(self._on_commit)
 
     def _on_commit(self, committed: Committed) -> None:
@@ -65,6 +68,13 @@ class Hub:
             pending_timeout_s=settings.pending_timeout_s,
         )
 
+    def now_us(self, tx: Tx) -> int:
+        """Return the time of a transaction: the database's, where it has a clock that several hubs go by."""
+        return self.time.now_us() if tx.now_us is None else tx.now_us
+
+    async def _renew(self, renewals: Collection[Renewal]) -> Collection[Renewal]:
+        return await self.store.write_async(lambda tx: renew_leases(tx, renewals, self.now_us(tx)))
+
     async def check_ready(self) -> None:
         """Raise StoreUnavailableError unless the store takes writes, now or within the last second."""
         if self.clock.monotonic_s() >= self._ready_until_s:
@@ -75,17 +85,9 @@ class Hub:
         """Do what time alone decides; a store that cannot be written is told of once, and tried again next time."""
         if (why := self.time.check()) is not None:
             log.warning("listening anew before any time-out", why=why)
-        rules, now_us = self.rules(), self.time.now_us()
-        renewals = self.leases.take()
-
-        def run(tx: Tx) -> None:
-            renew_leases(tx, renewals)
-            sweep(tx, rules, now_us)
-
         try:
-            await self.store.write_async(run)
+            await self.store.write_async(lambda tx: sweep(tx, self.rules(), self.now_us(tx)))
         except StoreUnavailableError as error:
-            self.leases.put_back(renewals)
             if not self._is_store_down:
                 log.warning("the store does not take writes", why=str(error))
             self._is_store_down = True
