@@ -23,8 +23,8 @@ class HubTime:
     """Time that was read once and is carried on by the monotonic clock.
 
     It is the wall clock's, or the database's where several hubs go by that: `database_us` is then its time now, and
-    `follow` is told it as each transaction begins. `started_us` is since when the hub has been listening: its start, or the
-    last time that it was away or that the clock was set. Silence before that proves nothing about an operator.
+    `follow` is told it as each transaction begins. `started_us` is since when the hub has been listening: its start, or
+    the last time that it was away or that the clock was set. Silence before that proves nothing about an operator.
     """
 
     def __init__(self, clock: Clock, database_us: int | None = None) -> None:

@@ -42,7 +42,7 @@ UNAVAILABLE_SQLITE = {
     sqlite3.SQLITE_PROTOCOL: "the database file is in use",
 }
 
-UNREACHABLE = "the database server cannot be reached, or takes no writes"
+UNREACHABLE = "the database server gives the hub no connection that takes writes"
 
 UNAVAILABLE_POSTGRESQL = {
     "08": "the connection to the database server was lost",
@@ -58,14 +58,17 @@ UNAVAILABLE_POSTGRESQL = {
     "53": "the database server is out of resources",
     "55P03": "the database is locked by another writer",
     "57014": "the database server took too long",
-    "57": "the database server is stopping or starting",
+    "57P": "the database server is stopping or starting",
     "58": "the database server's disk failed",
     "XX": "the database server found its data damaged, or itself",
 }
-"""By SQLSTATE, or by the class that its first two characters are."""
+"""By SQLSTATE, or by how it begins."""
 
 TO_RUN_ANEW = frozenset({"40001", "40P01"})
 """Serialization failures and deadlocks: nothing is wrong, but the whole transaction has to be run again."""
+
+ENDS_CONNECTIONS = ("08", "57P")
+"""How the SQLSTATEs begin after which there is no connection any more, though the driver may not have noticed yet."""
 
 WRITERS_LOCK = 0x6861_6E67_6172
 """The advisory lock of those who write: any number would do, as long as all hubs of a database take the same."""
@@ -301,19 +304,24 @@ def why_unreachable(error: psycopg.Error) -> str | None:
     state = error.sqlstate
     if state is None:
         return UNREACHABLE if isinstance(error, psycopg.OperationalError) else None
-    return UNAVAILABLE_POSTGRESQL.get(state) or UNAVAILABLE_POSTGRESQL.get(state[:2])
+    known = (UNAVAILABLE_POSTGRESQL.get(state[:length]) for length in (5, 3, 2))
+    return next((why for why in known if why is not None), None)
 
 
 def is_to_run_anew(error: BaseException | None) -> bool:
     """Tell whether the whole transaction would go well if it were run again."""
-    return (
-        isinstance(error, DBAPIError) and isinstance(error.orig, psycopg.Error) and error.orig.sqlstate in TO_RUN_ANEW
-    )
+    return isinstance(error, DBAPIError) and _sqlstate(error) in TO_RUN_ANEW
 
 
 def is_connection_lost(error: SQLAlchemyError) -> bool:
     """Tell whether it is the connection that has ended, and not what was asked over it."""
-    return isinstance(error, DBAPIError) and error.connection_invalidated
+    return isinstance(error, DBAPIError) and (
+        error.connection_invalidated or _sqlstate(error).startswith(ENDS_CONNECTIONS)
+    )
+
+
+def _sqlstate(error: DBAPIError) -> str:
+    return (error.orig.sqlstate or "") if isinstance(error.orig, psycopg.Error) else ""
 
 
 # --- inserting --------------------------------------------------------------------------------------------------------

@@ -96,10 +96,8 @@ class Store:
         except SQLAlchemyError as error:
             if not dialects.is_connection_lost(error):
                 raise _unavailable(error) from error
-        return self._read_again(run)
-
-    def _read_again(self, run: Callable[[Connection], T]) -> T:
-        """Read once more: a connection that ended while it was idle says nothing of the server."""
+        # A connection that ended while it was idle says nothing of the server.
+        dialects.reconnect(self._reading)
         try:
             with self._reading.connect() as connection:
                 return run(connection)

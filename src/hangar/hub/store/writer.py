@@ -113,9 +113,12 @@ def _try_to_commit(engine: Engine, jobs: list[Job], writer: str, on_begin: OnBeg
             is_committing = True
     except SQLAlchemyError as error:
         is_lost = dialects.is_connection_lost(error)
-        if dialects.is_to_run_anew(error) or (is_lost and not has_begun):
-            raise _AgainError from error  # a connection that ended while it was idle says nothing of the server
-        return _refusal(error, OutcomeUnknownError if is_lost and is_committing else StoreUnavailableError)
+        if is_lost and not has_begun:
+            dialects.reconnect(engine)  # a connection that ended while it was idle says nothing of the server
+            raise _AgainError from error
+        if dialects.is_to_run_anew(error):
+            raise _AgainError from error
+        return _unknown(error) if is_lost and is_committing else _refusal(error)
     return None
 
 
@@ -149,15 +152,19 @@ def _as_told(error: BaseException | None) -> BaseException | None:
     return error
 
 
-def _refusal(
-    error: BaseException | None, kind: type[StoreUnavailableError] = StoreUnavailableError
-) -> StoreUnavailableError:
+def _refusal(error: BaseException | None) -> StoreUnavailableError:
     if isinstance(error, StoreUnavailableError):
         return error
     why = dialects.why_unavailable(error) if isinstance(error, SQLAlchemyError) else None
-    refusal = kind(why or "the database ended the transaction")
+    refusal = StoreUnavailableError(why or "the database ended the transaction")
     refusal.__cause__ = error
     return refusal
+
+
+def _unknown(error: SQLAlchemyError) -> OutcomeUnknownError:
+    unknown = OutcomeUnknownError(f"{dialects.why_unavailable(error)}, in the middle of a commit")
+    unknown.__cause__ = error
+    return unknown
 
 
 class Writer:
