@@ -14,7 +14,7 @@ def catalogue() -> Catalogue:
 def test_every_kind_is_in_it(catalogue: Catalogue) -> None:
     assert catalogue.names == tuple(sorted(KINDS))
     for name, entry in catalogue.entries.items():
-        assert (entry.name, entry.version, entry.needs) == (name, KINDS[name].version, KINDS[name].needs)
+        assert (entry.name, entry.version, entry.needs({})) == (name, KINDS[name].version, (KINDS[name].needs,))
         assert entry.title
 
 

@@ -77,7 +77,7 @@ def _value(hint: object) -> str:
     if get_origin(wanted) is frozenset:
         return f"any of {_value(get_args(wanted)[0])}"
     assert isinstance(wanted, type)
-    return {str: "text", Path: "file", bool: "yes or no", float: "seconds"}[wanted]
+    return {str: "text", Path: "file", bool: "yes or no", float: "seconds", int: "number"}[wanted]
 
 
 def _default(field: FieldInfo) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Protocol, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from hangar.domain.kind import needed
 from hangar.hub.validation import field_errors
 from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError
@@ -42,8 +43,13 @@ class Entry:
         self.name = kind.name
         self.version = kind.version
         self.title = kind.title
-        self.needs = kind.needs
+        self._needs = kind.needs
+        self._params = kind.params
         self.model = _model(kind)
+
+    def needs(self, params: JsonObject) -> tuple[str, ...]:
+        """Return the members of a cluster's allowed set that an operation with these parameters needs."""
+        return needed(self._needs, self._params, params)
 
     def check(self, params: JsonObject) -> tuple[JsonObject, tuple[FieldError, ...]]:
         """Return the parameters with their defaults, and all that is wrong with them."""

@@ -1,4 +1,4 @@
-"""Identifiers of operations and tokens: ULIDs, so that later ones sort later."""
+"""Identifiers of operations, tokens and questions: ULIDs, so that later ones sort later."""
 
 from collections.abc import Callable
 
@@ -29,6 +29,11 @@ def first_operation_id(created_us: int) -> OperationId:
 def token_id(created_us: int, randbits: RandomBits) -> str:
     """Return a fresh id for a token."""
     return f"tok_{ULID.from_int(_ulid(created_us, randbits(RANDOM_BITS)))}"
+
+
+def question_id(asked_us: int, randbits: RandomBits) -> str:
+    """Return a fresh id for a question to an operator."""
+    return f"q_{ULID.from_int(_ulid(asked_us, randbits(RANDOM_BITS)))}"
 
 
 def _ulid(created_us: int, random: int) -> int:

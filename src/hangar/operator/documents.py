@@ -1,8 +1,11 @@
 """Decisions as the documents that go to the hub."""
 
+import msgspec
+
 from hangar.domain.blockers import sentence
-from hangar.domain.decision import End, Progress
-from hangar.wire.operator import BlockerDoc, ProgressDoc, ResultDoc
+from hangar.domain.decision import End, Fail, Progress
+from hangar.domain.plan import Plan
+from hangar.wire.operator import AnswerDoc, BlockerDoc, ProgressDoc, ResultDoc
 
 
 def progress_doc(progress: Progress) -> ProgressDoc:
@@ -14,6 +17,13 @@ def progress_doc(progress: Progress) -> ProgressDoc:
     return ProgressDoc(
         done=progress.done, total=progress.total, unit=progress.unit, message=progress.message, blockers=blockers
     )
+
+
+def answer_doc(question: str, foreseen: Plan | Fail) -> AnswerDoc:
+    """Return the answer to a question: the plan, or why there is none."""
+    if isinstance(foreseen, Fail):
+        return AnswerDoc(id=question, refusal=foreseen.message)
+    return AnswerDoc(id=question, plan=msgspec.to_builtins(foreseen))
 
 
 def result_doc(end: End[object]) -> ResultDoc:

@@ -34,6 +34,7 @@ class ProblemCode(Enum):
     AMBIGUOUS_TARGET = ("ambiguous_target", 422, "The name exists in more than one cluster")
     KEY_REUSED = ("key_reused", 422, "The idempotency key was used for another request")
     UNSUPPORTED_KIND = ("unsupported_kind", 422, "The cluster's operator cannot carry this out")
+    CLUSTER_OFFLINE = ("cluster_offline", 503, "The cluster's operator does not answer")
     BUSY = ("busy", 503, "The hub cannot take this now")
     INTERNAL = ("internal", 500, "The hub failed")
 

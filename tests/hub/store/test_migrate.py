@@ -59,4 +59,7 @@ def test_a_database_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
 
 def test_every_migration_ships_with_the_package() -> None:
     assert (MIGRATIONS / "env.py").is_file()
-    assert sorted(each.name for each in (MIGRATIONS / "versions").glob("*.py")) == ["0001_baseline.py"]
+    assert sorted(each.name for each in (MIGRATIONS / "versions").glob("*.py")) == [
+        "0001_baseline.py",
+        "0002_questions.py",
+    ]

@@ -8,7 +8,7 @@ import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 from structlog.contextvars import bind_contextvars
 
-from hangar.domain.limits import WAIT_MAX_S
+from hangar.domain.limits import QUESTION_TIMEOUT_S, WAIT_MAX_S
 from hangar.domain.operation import TERMINAL
 from hangar.hub import present
 from hangar.hub.api.answers import json_response
@@ -17,12 +17,15 @@ from hangar.hub.api.bodies import KEY_HEADER, CreateOperation, read_operation
 from hangar.hub.api.context import Hub, hub_of
 from hangar.hub.api.openapi import json_body
 from hangar.hub.api.queries import PageOf, instant_us, known_parameters
-from hangar.hub.store.tx import operation_key
+from hangar.hub.ids import question_id
+from hangar.hub.principals import Principal
+from hangar.hub.store.tx import operation_key, question_key
 from hangar.hub.tail import wait_for_change
 from hangar.hub.usecases.cancel import cancel
 from hangar.hub.usecases.feed import list_operation_events
+from hangar.hub.usecases.foresee import ask, offline, read_answer
 from hangar.hub.usecases.queries import OperationFilters, get_operation, list_operations
-from hangar.hub.usecases.submit import submit
+from hangar.hub.usecases.submit import OperationRequest, submit
 from hangar.wire import shown
 
 router = APIRouter(prefix="/v1/operations", tags=["operations"], dependencies=[Depends(known_parameters)])
@@ -40,13 +43,22 @@ class _Encoded(msgspec.Struct, frozen=True):
     "",
     status_code=202,
     summary="Create an operation",
-    responses={202: {"model": shown.Operation}, 200: {"model": shown.Operation, "description": "The key's operation"}},
+    responses={
+        202: {"model": shown.Operation},
+        200: {"model": shown.Operation | shown.Plan, "description": "The key's operation; with dry_run, the plan"},
+    },
     openapi_extra=json_body(CreateOperation, {KEY_HEADER: "repeats of a request with one key are one operation"}),
 )
-async def create(request: Request, who: Maintainer) -> Response:
+async def create(
+    request: Request,
+    who: Maintainer,
+    dry_run: Annotated[bool, Query(description="create nothing: answer 200 with the plan of what it would do")] = False,
+) -> Response:
     """Create an operation; the answer is its record, pending."""
     hub = hub_of(request)
     asked, key = await read_operation(request, hub.catalogue)
+    if dry_run:
+        return json_response(await _foresee(request, hub, who, asked))
     rules, now_us = hub.rules(), hub.time.now_us()
     submitted = await hub.store.write_async(lambda tx: submit(tx, who, asked, key, rules, now_us))
     bind_contextvars(operation=submitted.operation.id)
@@ -54,6 +66,24 @@ async def create(request: Request, who: Maintainer) -> Response:
     if submitted.is_replay:
         return json_response(submitted.operation, 200, headers | {"Idempotent-Replayed": "true"})
     return json_response(submitted.operation, 202, headers)
+
+
+async def _foresee(request: Request, hub: Hub, who: Principal, asked: OperationRequest) -> shown.Plan:
+    """Return the operator's plan. Raises CLUSTER_OFFLINE where it does not come within QUESTION_TIMEOUT_S."""
+    rules = hub.rules()
+    id_ = question_id(hub.time.now_us(), rules.randbits)
+    now_s = asyncio.get_running_loop().time
+    ends_s = now_s() + QUESTION_TIMEOUT_S
+    with hub.tail.watch(question_key(id_)) as changed:
+        question = await hub.store.write_async(lambda tx: ask(tx, who, asked, id_, rules, hub.time.now_us()))
+        while True:
+            changed.clear()
+            plan = hub.store.read(lambda connection: read_answer(connection, question, hub.time.now_us()))
+            if plan is not None:
+                return plan
+            left_s = ends_s - now_s()
+            if left_s <= 0 or hub.tail.is_closing or not await wait_for_change(request, changed, left_s):
+                raise offline(question.cluster, f"has not answered within {QUESTION_TIMEOUT_S:g} s")
 
 
 @router.get("", summary="List operations, newest first", responses={200: {"model": shown.Page[shown.Operation]}})
@@ -87,6 +117,7 @@ async def list_(
 @router.get("/{id}", summary="Get an operation", responses={200: {"model": shown.Operation}, 304: {}})
 async def get(request: Request, _who: Viewer, id: str) -> Response:  # noqa: A002 - the parameter's name
     """Return an operation; 304 where If-None-Match names its version."""
+    bind_contextvars(operation=id)
     encoded = _encoded(hub_of(request), id)
     if _matches(request.headers.get("if-none-match"), encoded.version):
         return Response(status_code=304, headers={"ETag": _etag(encoded.version)})
@@ -106,6 +137,7 @@ async def wait(
     ] = None,
 ) -> Response:
     """Return an operation as soon as it is over or its version is above `after_version`, or as it is in the end."""
+    bind_contextvars(operation=id)
     hub = hub_of(request)
     now_s = asyncio.get_running_loop().time
     ends_s = now_s() + timeout
@@ -144,6 +176,7 @@ async def cancel_(request: Request, who: Maintainer, id: str) -> Response:  # no
 )
 async def events(request: Request, _who: Viewer, id: str, page: PageOf) -> Response:  # noqa: A002 - its name
     """Return a page of what happened to an operation."""
+    bind_contextvars(operation=id)
     hub = hub_of(request)
     return json_response(await hub.store.read_async(lambda c: list_operation_events(c, id, page)))
 

@@ -145,6 +145,19 @@ runs = Table(
     Column("rev", Rev, nullable=False, server_default="0", index=True),
 )
 
+# What an operation would do, asked of its cluster's operator; a row lives for seconds.
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("cluster", Key, nullable=False),
+    Column("body", Json, nullable=False),
+    Column("answer", Json),
+    Column("expires_us", Micros, nullable=False),
+    Column("rev", Rev, nullable=False, server_default="0", index=True),
+    Index(None, "cluster", "id"),
+)
+
 events = Table(
     "events",
     metadata,

@@ -1,5 +1,6 @@
 """Tx: one write transaction, which gathers what happened and stamps it with the feed's next revisions at its end."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,7 +8,7 @@ from functools import cache
 
 from sqlalchemy import Connection, Table, Update, bindparam, insert, update
 
-from hangar.hub.store.tables import clusters, events, feed, nodes, operations, runs
+from hangar.hub.store.tables import clusters, events, feed, nodes, operations, questions, runs
 from hangar.wire.operator import JsonObject
 
 
@@ -56,6 +57,11 @@ def cluster_key(name: str) -> str:
     return f"cluster:{name}"
 
 
+def question_key(id_: str) -> str:
+    """Return the key under which those who wait for an answer are woken."""
+    return f"question:{id_}"
+
+
 _ADVANCE = update(feed).values(rev=feed.c.rev + bindparam("count")).returning(feed.c.rev)
 _INSERT_EVENTS = insert(events)
 
@@ -70,10 +76,17 @@ def _set_rev(table: Table) -> Update:
 
 @dataclass(slots=True)
 class Committed:
-    """What a commit brought about: the keys of those to wake, and the rows of its events."""
+    """What a commit brought about: the keys of those to wake, and the rows of its events.
+
+    `requests` has the ids of the requests that caused them, by their revisions. `outcomes` counts the writes that
+    were `committed`, `refused` or met an `unavailable` store; they took `took_s` together.
+    """
 
     woken: set[str] = field(default_factory=set)
     events: list[JsonObject] = field(default_factory=list)
+    requests: dict[int, str] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    took_s: float = 0.0
 
 
 class Tx:
@@ -126,6 +139,11 @@ class Tx:
         """Say that an operation's run changed: its operator wrote that itself and is not woken."""
         self._touch(runs, op_id)
         self.committed.woken.add(operation_key(op_id))
+
+    def touch_question(self, id_: str, cluster: str) -> None:
+        """Say that a question was asked or answered: its cluster's operator and whoever asked are woken."""
+        self._touch(questions, id_)
+        self.committed.woken |= {question_key(id_), cluster_key(cluster)}
 
     def touch_cluster(self, name: str) -> None:
         """Say that what users see of a cluster changed."""

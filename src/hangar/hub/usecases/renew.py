@@ -12,6 +12,7 @@ from sqlalchemy import Connection, bindparam, exists, func, select, update
 
 from hangar.hub.store.tables import IS_OPEN, clusters, operations
 from hangar.hub.store.tx import Tx
+from hangar.hub.usecases.foresee import HAS_QUESTIONS
 from hangar.hub.usecases.rules import Rules, us
 from hangar.hub.usecases.sync import jobs_of
 from hangar.wire.operator import SyncAnswer, SyncRequest
@@ -34,6 +35,7 @@ _LEASE = select(
     clusters.c.seen_us,
     select(func.max(operations.c.rev)).where(_IN_CLUSTER).correlate(clusters).scalar_subquery().label("newest_rev"),
     exists().where(_IN_CLUSTER, IS_OPEN).correlate(clusters).label("has_open"),
+    HAS_QUESTIONS.label("has_questions"),
 ).where(clusters.c.name == bindparam("wanted"))
 
 
@@ -61,7 +63,7 @@ def answer_if_fresh(
     seen_us = max(lease.seen_us, known.seen_us) if known is not None and is_known else lease.seen_us
     if now_us - seen_us >= us(rules.lease_s):
         return None
-    if not lease.has_open:
+    if not lease.has_open and not lease.has_questions:
         return SyncAnswer(seen=lease.newest_rev or 0, jobs=[])
     return jobs_of(connection, cluster, now_us)
 

@@ -11,7 +11,9 @@ from hangar.hub.store.tables import operations, runs
 from hangar.hub.store.tx import EventType, Tx
 from hangar.hub.usecases.ending import end_operation, operation_subject
 from hangar.hub.usecases.fence import held_cluster
+from hangar.hub.usecases.foresee import take_answer
 from hangar.hub.usecases.rules import us
+from hangar.hub.usecases.waiting import dated
 from hangar.wire.operator import Ack, ProgressDoc, ReportAnswer, ReportDoc, ReportRequest, ResultDoc
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
@@ -24,12 +26,14 @@ _UPDATE_RUN = update(runs).where(runs.c.op_id == bindparam("wanted"))
 
 
 def report(tx: Tx, cluster_name: str, request: ReportRequest, now_us: int) -> ReportAnswer:
-    """Store reports, in their order, and acknowledge each.
+    """Store reports, in their order, and acknowledge each; store answers to questions.
 
     The first report of a pending operation claims it. Raises Problem: FENCED, INVALID_VALUE; then none is stored.
     """
     cluster = held_cluster(tx.connection, cluster_name, request.session, request.epoch)
     _check(request)
+    for answer in request.answers:
+        take_answer(tx, cluster.name, answer)
     return ReportAnswer(acks=[_take(tx, cluster, each, now_us) for each in request.reports])
 
 
@@ -103,7 +107,7 @@ def _store_progress(tx: Tx, cluster: ClusterRecord, record: OperationRecord, doc
         values["memory"] = doc.memory
     if doc.progress is not None:
         progress = msgspec.to_builtins(doc.progress)
-        values["progress"] = progress
+        values["progress"] = dated(record.progress, progress, now_us)
         if _is_news(record, doc.progress):
             data = {"type": record.type, "target": record.target, "progress": progress}
             tx.event(EventType.OPERATION_PROGRESSED, operation_subject(record), now_us, op_id=record.id, data=data)

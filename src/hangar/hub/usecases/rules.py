@@ -9,6 +9,7 @@ from hangar.domain.limits import (
     IDEMPOTENCY_TTL_S,
     LEASE_S,
     PENDING_TIMEOUT_S,
+    QUESTION_TTL_S,
     STOP_SENDING_AFTER_S,
     SYNC_WAIT_S,
 )
@@ -29,6 +30,7 @@ class Rules:
     hand_over_after_s: float = HAND_OVER_AFTER_S
     sync_wait_s: float = SYNC_WAIT_S
     pending_timeout_s: float = PENDING_TIMEOUT_S
+    question_ttl_s: float = QUESTION_TTL_S
     idempotency_ttl_s: float = IDEMPOTENCY_TTL_S
     randbits: RandomBits = secrets.randbits
 

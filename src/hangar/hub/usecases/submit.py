@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from hangar.domain.operation import Phase
 from hangar.hub import present
@@ -60,7 +60,7 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
     UNSUPPORTED_KIND, CONFLICT.
     """
     require(who, Role.MAINTAINER)
-    entry, params = _check(request, rules)
+    entry, params = check_request(request, rules)
     newest = tx.connection.execute(_NEWEST).first()
     # Later operations are never older, whatever the clock does: ids, and pages over them, are in order of time.
     created_us = now_us if newest is None else max(now_us, newest.created_us)
@@ -69,8 +69,7 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
         earlier = _claim_key(tx, who, key, request, id_, rules, now_us)
         if earlier is not None:
             return Submitted(present.operation(earlier), is_replay=True)
-    cluster, node = _resolve(tx, request)
-    _check_allowed(cluster, entry)
+    cluster, node = resolve_allowed(tx.connection, request, entry, params)
     hold = node_hold(cluster.name, node.doc.uid)
     values = {
         "id": id_,
@@ -86,8 +85,8 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
         "created_by": who.name,
         "created_us": created_us,
     }
-    if tx.connection.execute(insert_unless_held(tx.dialect, operations), values).first() is None:
-        raise _conflict(tx, hold, now_us)
+    while tx.connection.execute(insert_unless_held(tx.dialect, operations), values).first() is None:
+        check_free(tx.connection, hold, now_us)  # raises, unless the holder has ended in between: then try again
     tx.event(
         EventType.OPERATION_CREATED,
         Subject("operation", id_, cluster.name),
@@ -101,7 +100,8 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
     return Submitted(present.operation(_found(tx, id_)), is_replay=False)
 
 
-def _check(request: OperationRequest, rules: Rules) -> tuple[Entry, JsonObject]:
+def check_request(request: OperationRequest, rules: Rules) -> tuple[Entry, JsonObject]:
+    """Return the kind that is asked for, and its parameters with their defaults. Raises INVALID_VALUE."""
     entry = rules.catalogue.entries.get(request.type)
     if entry is None:
         names = ", ".join(rules.catalogue.names)
@@ -151,14 +151,21 @@ def _fingerprint(request: OperationRequest) -> str:
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()
 
 
-def _resolve(tx: Tx, request: OperationRequest) -> tuple[ClusterRecord, NodeRecord]:
-    node = resolve_node(tx.connection, request.target, request.cluster, path="target")
-    cluster = find_cluster(tx.connection, node.cluster)
+def resolve_allowed(
+    connection: Connection, request: OperationRequest, entry: Entry, params: JsonObject
+) -> tuple[ClusterRecord, NodeRecord]:
+    """Return the node that is meant and its cluster, which allows what is asked for.
+
+    Raises NOT_FOUND, AMBIGUOUS_TARGET, UNSUPPORTED_KIND, OPERATION_NOT_ALLOWED.
+    """
+    node = resolve_node(connection, request.target, request.cluster, path="target")
+    cluster = find_cluster(connection, node.cluster)
     assert cluster is not None, "a node's cluster is always there"
+    _check_allowed(cluster, entry, params)
     return cluster, node
 
 
-def _check_allowed(cluster: ClusterRecord, entry: Entry) -> None:
+def _check_allowed(cluster: ClusterRecord, entry: Entry, params: JsonObject) -> None:
     if cluster.kinds.get(entry.name, 0) < entry.version:
         has = cluster.kinds.get(entry.name)
         raise Problem(
@@ -167,25 +174,34 @@ def _check_allowed(cluster: ClusterRecord, entry: Entry) -> None:
             f"{entry.name} version {entry.version}; it has {'none' if has is None else f'version {has}'}: upgrade it",
             (FieldError("type", f"cannot carry out {entry.name} version {entry.version}"),),
         )
-    if entry.needs not in cluster.allowed:
+    needs = entry.needs(params)
+    missing = [each for each in needs if each not in cluster.allowed]
+    if missing:
+        what = f"{entry.name} with `force`" if missing == ["force"] else entry.name
+        lacks = " and ".join(f"`{each}`" for each in missing)
         allowed = ", ".join(cluster.allowed) or "nothing"
         remedy = (
-            f"add `{entry.needs}` to `cluster.allowedOperations` in the chart of its operator"
+            f"add {lacks} to `cluster.allowedOperations` in the chart of its operator"
             if cluster.allowed
-            else f"its operator's chart has `cluster.readOnly: true`, or no `{entry.needs}` in "
+            else f"its operator's chart has `cluster.readOnly: true`, or no {lacks} in "
             "`cluster.allowedOperations`; that is where to change it"
         )
         raise Problem(
             ProblemCode.OPERATION_NOT_ALLOWED,
-            f"cluster {cluster.name} does not allow {entry.name}, which needs `{entry.needs}`; it allows {allowed}: "
+            f"cluster {cluster.name} does not allow {what}, which needs {lacks}; it allows {allowed}: "
             f"{remedy}. What Kubernetes does not grant the operator is not allowed either.",
-            context={"cluster": cluster.name, "needs": entry.needs, "allowed": cluster.allowed},
+            context={"cluster": cluster.name, "needs": missing[0], "allowed": cluster.allowed},
         )
 
 
-def _conflict(tx: Tx, hold: str, now_us: int) -> Problem:
-    row = tx.connection.execute(SELECT_OPERATION.where(operations.c.hold == hold, IS_OPEN)).one()
-    holder = operation_of(row)
+def check_free(connection: Connection, hold: str, now_us: int) -> None:
+    """Raise CONFLICT where an open operation has a hold, with who, why and how far it is."""
+    row = connection.execute(SELECT_OPERATION.where(operations.c.hold == hold, IS_OPEN)).first()
+    if row is not None:
+        raise _conflict(operation_of(row), now_us)
+
+
+def _conflict(holder: OperationRecord, now_us: int) -> Problem:
     age_s = max(0, now_us - holder.created_us) // SECOND_US
     progress = present.progress(holder.progress)
     because = f" ({holder.reason})" if holder.reason else ""

@@ -6,7 +6,7 @@ from hangar.domain.limits import SWEEP_ROWS_MAX
 from hangar.domain.operation import Phase
 from hangar.hub.present import milliseconds
 from hangar.hub.store.records import SELECT_CLUSTER, SELECT_OPERATION, OperationRecord, cluster_of, operation_of
-from hangar.hub.store.tables import clusters, idempotency, operations
+from hangar.hub.store.tables import clusters, idempotency, operations, questions
 from hangar.hub.store.tx import Tx
 from hangar.hub.usecases.ending import end_operation
 from hangar.hub.usecases.presence import turn_offline
@@ -19,6 +19,7 @@ def sweep(tx: Tx, rules: Rules, now_us: int) -> None:
     Nothing is ended in the first two leases after the hub's start: its own absence is not its operators' silence.
     """
     _forget_keys(tx, now_us)
+    tx.connection.execute(delete(questions).where(questions.c.expires_us <= now_us))
     # A clock that was set back: nobody was heard in the future.
     tx.connection.execute(update(clusters).where(clusters.c.seen_us > now_us).values(seen_us=now_us))
     if now_us < rules.listening_since_us():

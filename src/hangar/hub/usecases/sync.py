@@ -6,12 +6,17 @@ from hangar.hub.store.records import SELECT_OPERATION, OperationRecord, operatio
 from hangar.hub.store.tables import IS_OPEN, clusters, operations
 from hangar.hub.store.tx import Tx
 from hangar.hub.usecases.fence import held_cluster
+from hangar.hub.usecases.foresee import NEWEST_QUESTION_REV, open_questions
 from hangar.hub.usecases.presence import turn_online
 from hangar.hub.usecases.rules import SECOND_US
 from hangar.wire.operator import JobDoc, SyncAnswer, SyncRequest
 
 _RENEW = update(clusters).where(clusters.c.name == bindparam("wanted")).values(seen_us=bindparam("now_us"))
-_NEWEST_REV = select(func.max(operations.c.rev)).where(operations.c.cluster == bindparam("wanted"))
+_NEWEST_OPERATION_REV = select(func.max(operations.c.rev)).where(operations.c.cluster == bindparam("wanted"))
+_NEWEST_REVS = select(
+    _NEWEST_OPERATION_REV.scalar_subquery().label("of_operations"),
+    NEWEST_QUESTION_REV.scalar_subquery().label("of_questions"),
+)
 _OPEN_OF_CLUSTER = SELECT_OPERATION.where(operations.c.cluster == bindparam("wanted"), IS_OPEN).order_by(
     operations.c.id
 )
@@ -35,9 +40,13 @@ def read_jobs(connection: Connection, cluster_name: str, request: SyncRequest, n
 def jobs_of(connection: Connection, cluster_name: str, now_us: int) -> SyncAnswer:
     """Return all open operations of a cluster, oldest first, with the revision they were read at."""
     # The revision is read first: a change in between is then told once more, never missed.
-    seen = connection.execute(_NEWEST_REV, {"wanted": cluster_name}).scalar_one() or 0
+    newest = connection.execute(_NEWEST_REVS, {"wanted": cluster_name}).one()
     rows = connection.execute(_OPEN_OF_CLUSTER, {"wanted": cluster_name})
-    return SyncAnswer(seen=seen, jobs=[_job(operation_of(row), now_us) for row in rows])
+    return SyncAnswer(
+        seen=max(newest.of_operations or 0, newest.of_questions or 0),
+        jobs=[_job(operation_of(row), now_us) for row in rows],
+        questions=[] if newest.of_questions is None else open_questions(connection, cluster_name),
+    )
 
 
 def _job(record: OperationRecord, now_us: int) -> JobDoc:
