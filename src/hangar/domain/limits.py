@@ -174,6 +174,21 @@ DENIED_TRIES_MAX = 5
 """A step that was refused so often in a row, over three seconds, is refused for good: an API server that has just
 started refuses everything until it knows its access rules."""
 
+WEBHOOK_DENIED_TRIES_MAX = 9
+"""The same where a webhook refused, over half a minute: some refuse an eviction and then move the pod themselves."""
+
+STUCK_AFTER_S = 10.0
+"""A pod that is still there this long after its grace period has ended is stuck: the kubelet needs a few seconds."""
+
+FORCE_MAX_S = 60.0
+"""How long after its deadline a forced drain waits for the end of what it deleted, and for what comes in its place."""
+
+EVICTIONS_PER_MINUTE_MAX = 600
+"""Evictions a minute that an operator sends at most: ten a second, so that a mistake shows before all is moved."""
+
+EVICTIONS_WINDOW_S = 60.0
+"""Over so long they are counted."""
+
 SETTLE_S = 30.0
 """How long a verdict waits for controllers that only react when they see the cordon."""
 
