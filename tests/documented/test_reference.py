@@ -15,6 +15,7 @@ from hangar.hub.settings import HubSettings
 from hangar.hub.store.tx import EventType
 from hangar.kinds import KINDS
 from hangar.operator.settings import OperatorSettings
+from hangar.telemetry.metrics import HUB, OPERATOR
 from hangar.wire.problems import ProblemCode
 from tests.documented.pages import pages, read
 from tests.tidy.tree import ROOT, texts
@@ -65,6 +66,7 @@ def test_every_kind_is_there_with_its_parameters_and_flags(kind: object) -> None
         ("events.md", [each.value for each in EventType]),
         ("roles.md", [each.value for each in Role]),
         ("limits.md", [each.name for each in sources.limits()]),
+        ("metrics.md", [each.name for each in (*HUB, *OPERATOR)]),
         (
             "settings.md",
             [f"HANGAR_{name.upper()}" for of in (HubSettings, OperatorSettings) for name in of.model_fields],

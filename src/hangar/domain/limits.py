@@ -33,6 +33,10 @@ IDEMPOTENCY_TTL_S = 24 * 3600.0
 NODES_FIRST_MAX_S = 2.0
 """An operation's end waits this long for the hub to know its node as it is now; a telling takes milliseconds."""
 
+STANDSTILL_MAX_S = 60.0
+"""An operator that has wanted a turn for so long without taking one says that it is not well: turns take milliseconds,
+and one that failed is tried again after RETRY_MAX_S."""
+
 INVENTORY_INTERVAL_S = 1.0
 """Ordinary changes of nodes are sent at most this often; cordon and ready flips go at once."""
 
@@ -124,6 +128,9 @@ KEEP_ALIVE_S = 75.0
 
 READY_CACHED_S = 1.0
 """How long the answer of the readiness check holds, so that asking often does not write often."""
+
+METRICS_CACHED_S = 1.0
+"""How long the figures of the fleet hold: nobody needs a token to ask for them, so asking often must cost little."""
 
 SHUTDOWN_GRACE_S = 5.0
 """How long requests in flight may take to end when the hub is told to stop."""

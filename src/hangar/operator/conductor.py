@@ -125,6 +125,11 @@ class Conductor:
         reports = [each.outbox for each in self._open.values() if each.outbox is not None]
         return reports + list(self._refused.values())
 
+    @property
+    def operations(self) -> list[OperationId]:
+        """Return the operations that are open here."""
+        return list(self._open)
+
     # --- what the cluster says ----------------------------------------------------------------------------------------
 
     def answered(self, operation: OperationId, step: Step, answer: Answer, now: datetime) -> None:

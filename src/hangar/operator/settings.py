@@ -2,8 +2,9 @@
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from hangar.domain.kind import NodeNeed
@@ -35,4 +36,22 @@ class OperatorSettings(BaseSettings):
     evictions_per_minute: int = Field(
         default=EVICTIONS_PER_MINUTE_MAX, ge=1, description="evictions a minute at most, over all operations"
     )
+    metrics_listen: str | None = Field(
+        default=None, description="where to serve /metrics and /healthz, ADDRESS:PORT; nowhere by default"
+    )
     log_format: Literal["console", "json"] = Field(default="json", description="form of the log lines on stderr")
+
+    @field_validator("metrics_listen")
+    @classmethod
+    def _can_be_listened_on(cls, listen: str | None) -> str | None:
+        if listen is not None:
+            address_of(listen)
+        return listen
+
+
+def address_of(listen: str) -> tuple[str, int]:
+    """Return host and port of ADDRESS:PORT. Raises ValueError where they cannot be read."""
+    parts = urlsplit(f"//{listen}")
+    if not parts.hostname or parts.port is None or parts.netloc != listen:
+        raise ValueError(f"{listen!r} is no ADDRESS:PORT: give for example 0.0.0.0:9464")
+    return parts.hostname, parts.port

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
+from structlog.contextvars import bind_contextvars
 
 from hangar.hub.api.answers import json_response
 from hangar.hub.api.authentication import operated_cluster
@@ -50,6 +51,7 @@ async def _session(request: Request, hub: Hub, cluster: str) -> Response:
 
     answer = await hub.store.write_async(run)
     if isinstance(answer, Problem):
+        request.state.is_routine = True  # a standby asks every other second, and its event is in the log
         raise answer
     return json_response(answer)
 
@@ -105,12 +107,15 @@ async def _inventory(request: Request, hub: Hub, cluster: str) -> Response:
 
 def _route(name: str, handler: Handler) -> Route:
     async def endpoint(request: Request) -> Response:
+        request.scope["route"] = route  # by which requests are counted; FastAPI notes it for its own routes only
         hub = hub_of(request)
         cluster = operated_cluster(hub.authenticator.principal(request.headers.get("authorization")))
+        bind_contextvars(cluster=cluster)
         no_parameters(request)
         return await handler(request, hub, cluster)
 
-    return Route(f"/v1/operator/{name}", endpoint, methods=["POST"])
+    route = Route(f"/v1/operator/{name}", endpoint, methods=["POST"])
+    return route
 
 
 router = Router(

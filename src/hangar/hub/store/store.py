@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 from sqlalchemy import Connection, Engine, delete, insert
 from sqlalchemy.exc import SQLAlchemyError
 
+from hangar.clock import SystemClock
 from hangar.domain.limits import READINESS_PROBE_BYTES, READING_THREADS
 from hangar.hub.store.dialects import (
     memory_engine,
@@ -38,7 +39,8 @@ class Store:
         self._writing = writing
         self._reading = reading
         self._listeners: list[OnCommit] = []
-        self._writer = Writer(writing, self._committed) if has_threads else None
+        self._clock = SystemClock()  # for how long writes take; what is written gets its instants from use cases
+        self._writer = Writer(writing, self._committed, self._clock) if has_threads else None
         self._readers = ThreadPoolExecutor(READING_THREADS, "store-reader") if has_threads else None
 
     @classmethod
@@ -115,7 +117,7 @@ class Store:
         if self._writer is not None:
             self._writer.enqueue(job)
         else:
-            self._committed(commit_jobs(self._writing, [job]))
+            self._committed(commit_jobs(self._writing, [job], self._clock))
         return job
 
     def _committed(self, committed: Committed) -> None:

@@ -1,5 +1,6 @@
 """Tx: one write transaction, which gathers what happened and stamps it with the feed's next revisions at its end."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -75,10 +76,17 @@ def _set_rev(table: Table) -> Update:
 
 @dataclass(slots=True)
 class Committed:
-    """What a commit brought about: the keys of those to wake, and the rows of its events."""
+    """What a commit brought about: the keys of those to wake, and the rows of its events.
+
+    `requests` has the ids of the requests that caused them, by their revisions. `outcomes` counts the writes that
+    were `committed`, `refused` or met an `unavailable` store; they took `took_s` together.
+    """
 
     woken: set[str] = field(default_factory=set)
     events: list[JsonObject] = field(default_factory=list)
+    requests: dict[int, str] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    took_s: float = 0.0
 
 
 class Tx:

@@ -8,9 +8,11 @@ from concurrent.futures import Future
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from hangar.clock import Clock
 from hangar.domain.limits import WRITES_IN_A_COMMIT_MAX, WRITES_QUEUED_MAX
 from hangar.hub.store.dialects import is_in_transaction, why_unavailable
 from hangar.hub.store.tx import Committed, Tx
+from hangar.telemetry.logs import current_request
 
 
 class StoreUnavailableError(Exception):
@@ -22,6 +24,7 @@ class Job:
 
     def __init__(self, run: Callable[[Tx], object]) -> None:
         self.run = run
+        self.request = current_request()
         self.future: Future[object] = Future()
         self.result: object = None
         self.error: BaseException | None = None
@@ -36,7 +39,7 @@ class Job:
             self.future.set_result(self.result)
 
 
-def commit_jobs(engine: Engine, jobs: list[Job]) -> Committed:
+def commit_jobs(engine: Engine, jobs: list[Job], clock: Clock) -> Committed:
     """Run jobs in one transaction, each in a savepoint of its own, and settle them. Returns what was committed.
 
     A job that fails takes only itself back. When the database can no longer write, all jobs are refused: a full
@@ -44,6 +47,7 @@ def commit_jobs(engine: Engine, jobs: list[Job]) -> Committed:
     """
     committed = Committed()
     refusal: StoreUnavailableError | None = None
+    began_s = clock.monotonic_s()
     try:
         with engine.connect() as connection, connection.begin() as transaction:
             for job in jobs:
@@ -57,11 +61,15 @@ def commit_jobs(engine: Engine, jobs: list[Job]) -> Committed:
                 transaction.rollback()
     except SQLAlchemyError as error:
         refusal = _refusal(error)
+    committed.took_s = clock.monotonic_s() - began_s
     for job in jobs:
         if refusal is None and job.error is None:
             committed.woken |= job.committed.woken
             committed.events += job.committed.events
+            if job.request is not None:
+                committed.requests |= dict.fromkeys((each["rev"] for each in job.committed.events), job.request)
         if not job.future.cancelled():
+            committed.outcomes[_outcome(job, refusal)] += 1
             job.settle(refusal)
     return committed
 
@@ -78,6 +86,13 @@ def _run(connection: Connection, job: Job) -> None:
         if is_in_transaction(connection):
             connection.exec_driver_sql("ROLLBACK TO SAVEPOINT job")
     job.committed = tx.committed
+
+
+def _outcome(job: Job, refusal: StoreUnavailableError | None) -> str:
+    error = refusal or job.error
+    if error is None:
+        return "committed"
+    return "unavailable" if isinstance(error, StoreUnavailableError) else "refused"
 
 
 def _as_told(error: Exception) -> Exception:
@@ -98,8 +113,9 @@ def _refusal(error: BaseException | None) -> StoreUnavailableError:
 class Writer:
     """The one thread that writes. `on_commit` is called in it with what each commit brought about."""
 
-    def __init__(self, engine: Engine, on_commit: Callable[[Committed], None]) -> None:
+    def __init__(self, engine: Engine, on_commit: Callable[[Committed], None], clock: Clock) -> None:
         self._engine = engine
+        self._clock = clock
         self._on_commit = on_commit
         self._queue: queue.Queue[Job | None] = queue.Queue(WRITES_QUEUED_MAX)
         self._thread = threading.Thread(target=self._loop, name="store-writer", daemon=True)
@@ -126,7 +142,7 @@ class Writer:
         while True:
             jobs, is_last = self._next_jobs()
             if jobs:
-                self._on_commit(commit_jobs(self._engine, jobs))
+                self._on_commit(commit_jobs(self._engine, jobs, self._clock))
             if is_last:
                 return
 

@@ -21,6 +21,18 @@ class Identity:
     version: str
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How reading a resource goes: whether what is known of it is true, and how long ago the cluster said anything.
+
+    `age_s` is None before the first word.
+    """
+
+    resource: str
+    is_up: bool
+    age_s: float | None
+
+
 class Cluster(Protocol):
     """A cluster, real (`cluster/kubernetes`) or simulated (`cluster/simulated`), judged by one contract suite."""
 

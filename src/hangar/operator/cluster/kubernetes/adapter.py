@@ -41,7 +41,7 @@ from hangar.operator.cluster.kubernetes.server_clock import ServerClock
 from hangar.operator.cluster.kubernetes.sight import Sight
 from hangar.operator.cluster.kubernetes.translate import FIELD_MANAGER, write_mark
 from hangar.operator.cluster.kubernetes.watched import NODES
-from hangar.operator.cluster.port import ClusterError, Gate, Identity
+from hangar.operator.cluster.port import ClusterError, Gate, Identity, Watch
 
 V = TypeVar("V")
 R = TypeVar("R")
@@ -103,6 +103,10 @@ class KubernetesCluster:
     def snapshot(self) -> Snapshot | None:
         """Return the cluster as known now, or None before every kind was read once, or refused."""
         return self._sight.snapshot()
+
+    def watches(self) -> tuple[Watch, ...]:
+        """Return how reading goes, resource by resource."""
+        return self._sight.watches()
 
     def now(self) -> datetime:
         """Return the API server's time."""

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import structlog
 
+from hangar.operator.cluster.port import Watch
+
 log = structlog.get_logger("hangar.operator.kubernetes")
 
 BROKEN_AFTER_S = 5.0
@@ -27,6 +29,7 @@ class Health:
         self._is_stale = True
         self._trouble: str | None = None
         self._broken_at_s = 0.0
+        self._heard_at_s: float | None = None
         self._logged: str | None = None
 
     @property
@@ -49,6 +52,16 @@ class Health:
         if self._trouble is None:
             return None if self._is_complete else f"{self._name}: not read yet"
         return f"{self._name}: {self._trouble}" if self._is_stale or self._is_broken_for_long() else None
+
+    def heard(self) -> None:
+        """Note that the API server said something about the kind, be it that there is nothing new."""
+        self._heard_at_s = asyncio.get_running_loop().time()
+
+    def watch(self) -> Watch:
+        """Return how reading goes."""
+        heard_at_s = self._heard_at_s
+        age_s = None if heard_at_s is None else asyncio.get_running_loop().time() - heard_at_s
+        return Watch(self._name, self.unreadable() is None, age_s)
 
     def broke(self, why: str, *, is_forbidden: bool, is_stale: bool) -> None:
         """Note trouble: `is_forbidden` where we are refused, `is_stale` where what is mirrored may be of no use."""

@@ -142,6 +142,7 @@ class Reflector(Generic[V]):
     def _complete(self, entries: Iterable[Entry[V]], version: int) -> None:
         self._mirror.replace(entries, version)
         self._version = version
+        self.health.heard()
         self.health.recovered()
 
     # --- lists and watches --------------------------------------------------------------------------------------------
@@ -180,7 +181,7 @@ class Reflector(Generic[V]):
                     else:
                         self._follow(_EVENT.decode(line))
                     if self._version is not None:
-                        self._postpone(watchdog)
+                        self._hear(watchdog)
         except TimeoutError:
             if has_begun and self._version is None:
                 raise _CannotStart from None
@@ -196,7 +197,7 @@ class Reflector(Generic[V]):
                 recovery = asyncio.get_running_loop().call_later(STABLE_S, self.health.recovered)
                 try:
                     async for line in lines(stream.chunks):
-                        self._postpone(watchdog)
+                        self._hear(watchdog)
                         self._follow(_EVENT.decode(line))
                         self.health.recovered()
                 finally:
@@ -205,6 +206,10 @@ class Reflector(Generic[V]):
     def _open(self, params: dict[str, str]) -> AbstractAsyncContextManager[Stream]:
         common = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(int(self._jitter(*WATCH_S)))}
         return self._api.stream(self._watched.path, {**common, **params})
+
+    def _hear(self, watchdog: asyncio.Timeout) -> None:
+        self.health.heard()
+        self._postpone(watchdog)
 
     def _postpone(self, watchdog: asyncio.Timeout) -> None:
         watchdog.reschedule(asyncio.get_running_loop().time() + self._jitter(*SILENCE_S))

@@ -22,6 +22,7 @@ from hangar.operator.cluster.kubernetes.watched import (
     VOLUMES,
     Watched,
 )
+from hangar.operator.cluster.port import Watch
 
 V = TypeVar("V")
 
@@ -93,6 +94,10 @@ class Sight:
         self._has_waited = True
         troubles = (each.health.unreadable() for each in self._needed)
         return self._index.snapshot(tuple(each for each in troubles if each is not None))
+
+    def watches(self) -> tuple[Watch, ...]:
+        """Return how reading goes, kind by kind."""
+        return tuple(each.health.watch() for each in (*self._needed, *self._optional))
 
     def departed(self, pod: PodRef) -> Gone | Namesake | None:
         """Tell whether a pod that was not evicted is gone: the server asks its budget before it looks at the UID."""
