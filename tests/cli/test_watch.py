@@ -223,6 +223,18 @@ def test_a_cluster_has_a_new_line_when_its_operator_goes(hub: ScriptedHub, hgr: 
     assert len(hub.asked("GET", "/v1/clusters")) == 2
 
 
+def test_a_list_with_nothing_in_it_yet_is_watched_and_its_header_comes_with_the_first_row(
+    hub: ScriptedHub, hgr: Hgr
+) -> None:
+    hub.on("GET", "/v1/operations", page())
+    hub.on("GET", f"/v1/operations/{ID}", Answer(document=running(3)))
+    fed(hub, message(8))
+    ran = hgr("operation", "ls", "--watch", "--phase", "running")
+    assert [line[0] for line in lines(ran.out)] == ["ID", ID]
+    assert ran.out.splitlines()[0].index("TYPE") == ran.out.splitlines()[1].index("node.drain")
+    assert ran.err.splitlines()[0] == "nothing yet; watching"
+
+
 def test_a_list_that_cannot_be_read_is_not_watched(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on("GET", "/v1/nodes", problem(403, "forbidden", "not you"))
     assert (hgr("node", "ls", "--watch").code, hub.asked("GET", PATH)) == (4, [])
