@@ -98,7 +98,7 @@ def test_the_gravest_kind_comes_first() -> None:
         "default/z has no controller, so nothing would recreate it",
         "default/t would be put back on n1: it tolerates every taint",
         "default/t waits for pdb default/api: needs 1 has 1, and it can never allow this",
-        "default/t fits on no node: no ready, schedulable node matches its node selector and tolerations",
+        "default/t fits on no other node: there is none",
     ]
 
 

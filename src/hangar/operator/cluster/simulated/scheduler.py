@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hangar.domain.fit import takes
 from hangar.domain.ids import NodeName
+from hangar.domain.node_rules import takes
 from hangar.domain.snapshot import UNSCHEDULABLE_TAINT, Node, Pod, Snapshot, Taint
 
 _CORDON = Taint(UNSCHEDULABLE_TAINT, "", "NoSchedule")
