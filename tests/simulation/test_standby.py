@@ -22,7 +22,7 @@ from hangar.operator.session import session_request
 from tests.simulation.faulty import FaultyCluster, LiveWorld, Trouble
 from tests.simulation.fleet import a_world, an_app
 from tests.simulation.net import SimulatedChannel, SimulatedHub, Weather
-from tests.simulation.solo import BOTH
+from tests.simulation.solo import ALL
 from tests.virtual_loop import LoopClock, pass_time, run_virtual
 
 
@@ -65,8 +65,8 @@ class Site:
         """Start an operator with the cluster's token, in the cluster or in another one."""
         channel = SimulatedChannel(self.hub, "c0", Weather(), self.dice)
         cluster = FaultyCluster(self.live, Trouble(), self.dice)
-        request = session_request(Identity(uid or self.live.world.uid, "simulated"), BOTH)
-        operator = Operator(cluster, channel, Conductor(KINDS, BOTH, ClusterSettings()), request, LoopClock())
+        request = session_request(Identity(uid or self.live.world.uid, "simulated"), ALL)
+        operator = Operator(cluster, channel, Conductor(KINDS, ALL, ClusterSettings()), request, LoopClock())
         running = Running(operator, cluster, channel, asyncio.create_task(operator.run()))
         self.tasks.append(running.task)
         return running

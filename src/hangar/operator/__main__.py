@@ -62,7 +62,8 @@ async def _serve(settings: OperatorSettings, token: str, cluster: KubernetesClus
             identity, allowed = await introduce(settings, cluster)
             log.info("starting", cluster=identity.uid, kubernetes=identity.version, allowed=sorted(allowed))
             request = session_request(identity, allowed)
-            conductor = Conductor(KINDS, allowed, ClusterSettings(settings.has_autoscaler, settings.settle_s))
+            told = ClusterSettings(settings.has_autoscaler, settings.settle_s, settings.evictions_per_minute)
+            conductor = Conductor(KINDS, allowed, told)
             operator = probes.operator = Operator(cluster, channel, conductor, request, SystemClock(), metrics)
             await operator.run()
     finally:

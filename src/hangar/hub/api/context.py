@@ -1,5 +1,7 @@
 """What the API's handlers work with: the store, the tail, the time and the rules of one hub."""
 
+from collections.abc import Collection
+
 import structlog
 from fastapi import Request
 
@@ -16,7 +18,7 @@ from hangar.hub.store.tx import Committed, EventType, Tx
 from hangar.hub.store.writer import StoreUnavailableError
 from hangar.hub.tail import Tail
 from hangar.hub.usecases.gauges import Gauges, read_gauges
-from hangar.hub.usecases.renew import renew_leases
+from hangar.hub.usecases.renew import Renewal, renew_leases
 from hangar.hub.usecases.rules import Rules
 from hangar.hub.usecases.sweep import sweep
 from hangar.telemetry.logs import REQUEST
@@ -33,9 +35,9 @@ class Hub:
     def __init__(self, store: Store, clock: Clock, settings: HubSettings, catalogue: Catalogue) -> None:
         self.store = store
         self.clock = clock
-        self.time = HubTime(clock)
+        self.time = HubTime(clock, store.now_us())
         self.tail = Tail()
-        self.leases = Leases()
+        self.leases = Leases(self._renew)
         self.metrics = HubMetrics()
         self.authenticator = Authenticator(store, clock)
         self.settings = settings
@@ -44,6 +46,7 @@ class Hub:
         self._ready_until_s = float("-inf")
         self._gauges: Gauges | None = None
         self._gauges_until_s = float("-inf")
+        store.on_time(self.time.follow)
         store.on_commit(self._on_commit)
 
     def _on_commit(self, committed: Committed) -> None:
@@ -75,6 +78,13 @@ class Hub:
             pending_timeout_s=settings.pending_timeout_s,
         )
 
+    def now_us(self, tx: Tx) -> int:
+        """Return the time of a transaction: the database's, where it has a clock that several hubs go by."""
+        return self.time.now_us() if tx.now_us is None else tx.now_us
+
+    async def _renew(self, renewals: Collection[Renewal]) -> Collection[Renewal]:
+        return await self.store.write_async(lambda tx: renew_leases(tx, renewals, self.now_us(tx)))
+
     async def check_ready(self) -> None:
         """Raise StoreUnavailableError unless the store takes writes, now or within the last second."""
         if self.clock.monotonic_s() >= self._ready_until_s:
@@ -96,17 +106,9 @@ class Hub:
         """Do what time alone decides; a store that cannot be written is told of once, and tried again next time."""
         if (why := self.time.check()) is not None:
             log.warning("listening anew before any time-out", why=why)
-        rules, now_us = self.rules(), self.time.now_us()
-        renewals = self.leases.take()
-
-        def run(tx: Tx) -> None:
-            renew_leases(tx, renewals)
-            sweep(tx, rules, now_us)
-
         try:
-            await self.store.write_async(run)
+            await self.store.write_async(lambda tx: sweep(tx, self.rules(), self.now_us(tx)))
         except StoreUnavailableError as error:
-            self.leases.put_back(renewals)
             if not self._is_store_down:
                 log.warning("the store does not take writes", why=str(error))
             self._is_store_down = True

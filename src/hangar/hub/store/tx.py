@@ -76,10 +76,11 @@ def _set_rev(table: Table) -> Update:
 
 @dataclass(slots=True)
 class Committed:
-    """What a commit brought about: the keys of those to wake, and the rows of its events.
+    """What a commit brought about: the keys of those to wake, the rows of its events, and the revisions it took.
 
-    `requests` has the ids of the requests that caused them, by their revisions. `outcomes` counts the writes that
-    were `committed`, `refused` or met an `unavailable` store; they took `took_s` together.
+    `first_rev` to `last_rev` are all of them, those without an event too; both are 0 where nothing was stamped.
+    `requests` has the ids of the requests that caused the events, by their revisions. `outcomes` counts the writes
+    that were `committed`, `refused` or met an `unavailable` store; they took `took_s` together.
     """
 
     woken: set[str] = field(default_factory=set)
@@ -87,6 +88,19 @@ class Committed:
     requests: dict[int, str] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     took_s: float = 0.0
+    first_rev: int = 0
+    last_rev: int = 0
+
+    def took(self, first_rev: int, last_rev: int) -> None:
+        """Note revisions, which follow on those noted before."""
+        self.first_rev = self.first_rev or first_rev
+        self.last_rev = last_rev or self.last_rev
+
+    def add(self, later: "Committed") -> None:
+        """Note what a later part of the same commit brought about."""
+        self.woken |= later.woken
+        self.events += later.events
+        self.took(later.first_rev, later.last_rev)
 
 
 class Tx:
@@ -95,11 +109,14 @@ class Tx:
     The feed's row is the last lock a transaction takes: only then are the revisions known that its events and rows
     get, so they are in the order of the commits, without gaps. `stamp` does that; it runs at the end by itself, and
     earlier where a use case wants to return a record with its version.
+
+    `now_us` is the database's time, None where it has no clock of its own.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, now_us: int | None = None) -> None:
         self.connection = connection
         self.dialect = connection.dialect.name
+        self.now_us = now_us
         self.committed = Committed()
         self._events: list[JsonObject] = []
         self._touched: dict[Table, dict[tuple[str, ...], None]] = {}
@@ -159,6 +176,7 @@ class Tx:
             return
         count = max(1, len(self._events))
         rev = int(self.connection.execute(_ADVANCE, {"count": count}).scalar_one())
+        self.committed.took(rev - count + 1, rev)
         if self._events:
             first = rev - count + 1
             numbered = [{"rev": first + offset, **each} for offset, each in enumerate(self._events)]
