@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hangar.operator.cluster.kubernetes.access import NEEDED
+from hangar.operator.cluster.kubernetes.access import NEEDED, OPTIONAL
 from testbed.access import user_with
 from testbed.bed import Bed
 from testbed.build import build
@@ -48,7 +48,7 @@ def clear(bed: Bed) -> None:
 @pytest.fixture(scope="session")
 def operator_kubeconfig(bed: Bed) -> Path:
     """The kubeconfig of a user with exactly the rights that the operator needs, and no more."""
-    return user_with(bed, "hangar-operator", NEEDED["drain"])
+    return user_with(bed, "hangar-operator", (*NEEDED["force"], *OPTIONAL))
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,10 @@ IDEMPOTENCY_TTL_S = 24 * 3600.0
 NODES_FIRST_MAX_S = 2.0
 """An operation's end waits this long for the hub to know its node as it is now; a telling takes milliseconds."""
 
+STANDSTILL_MAX_S = 60.0
+"""An operator that has wanted a turn for so long without taking one says that it is not well: turns take milliseconds,
+and one that failed is tried again after RETRY_MAX_S."""
+
 INVENTORY_INTERVAL_S = 1.0
 """Ordinary changes of nodes are sent at most this often; cordon and ready flips go at once."""
 
@@ -142,6 +146,9 @@ KEEP_ALIVE_S = 75.0
 READY_CACHED_S = 1.0
 """How long the answer of the readiness check holds, so that asking often does not write often."""
 
+METRICS_CACHED_S = 1.0
+"""How long the figures of the fleet hold: nobody needs a token to ask for them, so asking often must cost little."""
+
 SHUTDOWN_GRACE_S = 5.0
 """How long requests in flight may take to end when the hub is told to stop."""
 
@@ -190,6 +197,21 @@ RETRY_MAX_S = 10.0
 DENIED_TRIES_MAX = 5
 """A step that was refused so often in a row, over three seconds, is refused for good: an API server that has just
 started refuses everything until it knows its access rules."""
+
+WEBHOOK_DENIED_TRIES_MAX = 9
+"""The same where a webhook refused, over half a minute: some refuse an eviction and then move the pod themselves."""
+
+STUCK_AFTER_S = 10.0
+"""A pod that is still there this long after its grace period has ended is stuck: the kubelet needs a few seconds."""
+
+FORCE_MAX_S = 60.0
+"""How long after its deadline a forced drain waits for the end of what it deleted, and for what comes in its place."""
+
+EVICTIONS_PER_MINUTE_MAX = 600
+"""Evictions a minute that an operator sends at most: ten a second, so that a mistake shows before all is moved."""
+
+EVICTIONS_WINDOW_S = 60.0
+"""Over so long they are counted."""
 
 SETTLE_S = 30.0
 """How long a verdict waits for controllers that only react when they see the cordon."""

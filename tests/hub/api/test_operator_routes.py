@@ -6,6 +6,7 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from hangar.hub.principals import Role
 from hangar.hub.store.writer import StoreUnavailableError
@@ -59,6 +60,14 @@ def test_a_standby_is_told_when_to_ask_again_and_its_event_stays(api: Api) -> No
     assert (answer.headers["retry-after"], problem["retry_after_s"], problem["free_in_s"]) == ("2", 2, 30)
     assert problem["holder"]["incarnation"] == "first"
     assert api.world.events("cluster.standby") == ["cluster.standby"]
+
+
+def test_a_standby_that_asks_again_and_again_does_not_fill_the_log(api: Api) -> None:
+    with capture_logs() as lines:
+        call(api, "session", SESSION)
+        call(api, "session", SESSION)
+    told = [(each["event"], each["log_level"]) for each in lines]
+    assert told == [("cluster.standby", "info"), ("request", "debug"), ("request", "debug")]
 
 
 @pytest.mark.parametrize(

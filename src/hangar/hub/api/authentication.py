@@ -96,6 +96,7 @@ def operated_cluster(who: Principal) -> str:
     return who.cluster
 
 
+Caller = Annotated[Principal, Depends(caller)]
 Viewer = Annotated[Principal, Depends(viewer)]
 Maintainer = Annotated[Principal, Depends(maintainer)]
 Admin = Annotated[Principal, Depends(admin)]

@@ -117,6 +117,7 @@ async def list_(
 @router.get("/{id}", summary="Get an operation", responses={200: {"model": shown.Operation}, 304: {}})
 async def get(request: Request, _who: Viewer, id: str) -> Response:  # noqa: A002 - the parameter's name
     """Return an operation; 304 where If-None-Match names its version."""
+    bind_contextvars(operation=id)
     encoded = await _encoded(hub_of(request), id)
     if _matches(request.headers.get("if-none-match"), encoded.version):
         return Response(status_code=304, headers={"ETag": _etag(encoded.version)})
@@ -136,6 +137,7 @@ async def wait(
     ] = None,
 ) -> Response:
     """Return an operation as soon as it is over or its version is above `after_version`, or as it is in the end."""
+    bind_contextvars(operation=id)
     hub = hub_of(request)
     now_s = asyncio.get_running_loop().time
     ends_s = now_s() + timeout
@@ -174,6 +176,7 @@ async def cancel_(request: Request, who: Maintainer, id: str) -> Response:  # no
 )
 async def events(request: Request, _who: Viewer, id: str, page: PageOf) -> Response:  # noqa: A002 - its name
     """Return a page of what happened to an operation."""
+    bind_contextvars(operation=id)
     hub = hub_of(request)
     return json_response(await hub.store.read_async(lambda c: list_operation_events(c, id, page)))
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
+from structlog.contextvars import bind_contextvars
 
 from hangar.hub.api.answers import json_response
 from hangar.hub.api.authentication import operated_cluster
@@ -42,6 +43,7 @@ async def _session(request: Request, hub: Hub, cluster: str) -> Response:
     asked = await read_struct(request, SessionRequest)
     answer = await hub.store.write_async(lambda tx: open_session(tx, cluster, asked, hub.rules(), hub.now_us(tx)))
     if isinstance(answer, Problem):
+        request.state.is_routine = True  # a standby asks every other second, and its event is in the log
         raise answer
     return json_response(answer)
 
@@ -92,12 +94,15 @@ async def _inventory(request: Request, hub: Hub, cluster: str) -> Response:
 
 def _route(name: str, handler: Handler) -> Route:
     async def endpoint(request: Request) -> Response:
+        request.scope["route"] = route  # by which requests are counted; FastAPI notes it for its own routes only
         hub = hub_of(request)
         cluster = operated_cluster(await hub.authenticator.principal(request.headers.get("authorization")))
+        bind_contextvars(cluster=cluster)
         no_parameters(request)
         return await handler(request, hub, cluster)
 
-    return Route(f"/v1/operator/{name}", endpoint, methods=["POST"])
+    route = Route(f"/v1/operator/{name}", endpoint, methods=["POST"])
+    return route
 
 
 router = Router(

@@ -16,6 +16,7 @@ from hangar.domain.decision import (
     Namesake,
     SeveralBudgets,
     Step,
+    Trouble,
     Uncordon,
     Unmark,
 )
@@ -45,7 +46,7 @@ def _patch(world: World, step: Cordon | Uncordon | Unmark) -> Answer:
     if node.uid != step.uid:
         return Namesake()
     if (why := why_not(step, node)) is not None:
-        return Busy(why)
+        return Busy(why, trouble=Trouble.CONFLICT)
     world.put_node(_patched(node, step))
     return Accepted()
 
