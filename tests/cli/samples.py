@@ -101,3 +101,54 @@ def an_event(**changes: Any) -> dict[str, Any]:
         data={},
     )
     return asdict(replace(event, **changes))
+
+
+def a_move(pod: str = "serving/llama-0", **changes: Any) -> shown.PlannedMove:
+    """Return a pod that would move to a node with room for it."""
+    move = shown.PlannedMove(
+        pod=pod,
+        owner="deployment serving/llama",
+        fits="fits",
+        node="iad-1-n04",
+        group=None,
+        requests={"cpu": 4000, "nvidia.com/gpu": 2},
+        why=None,
+    )
+    return replace(move, **changes)
+
+
+def a_plan(*moves: shown.PlannedMove, **changes: Any) -> dict[str, Any]:
+    """Return the plan of a drain that would begin."""
+    plan = shown.Plan(
+        type="node.drain",
+        target="iad-1-n02",
+        cluster="iad-1",
+        params={},
+        message=f"{len(moves)} pods would move",
+        fits="fits",
+        moves=list(moves),
+        skipped=[],
+        obstructions=[],
+        warnings=[],
+        budgets=[],
+        losses=[],
+        expected_duration_s=None,
+        basis="",
+        planned_at="2026-10-27T12:34:56.000Z",
+    )
+    return asdict(replace(plan, **changes))
+
+
+def a_token(**changes: Any) -> dict[str, Any]:
+    """Return a maintainer's token that is good until it is revoked."""
+    token = shown.Token(
+        id="tok_01JC0000000000000000000001",
+        name="ann",
+        role="maintainer",
+        cluster=None,
+        created_by="admin",
+        created_at="2026-10-27T12:34:56.000Z",
+        expires_at=None,
+        revoked_at=None,
+    )
+    return asdict(replace(token, **changes))

@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,12 +23,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer: a document, or raw content; or, with `hang_up`, nothing at all."""
+    """One answer: a document, raw content, or a stream of pieces; or, with `hang_up`, nothing at all.
+
+    A stream ends in order when its pieces do, and with `close_after` in the middle of a piece.
+    """
 
     status: int = 200
     document: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
+    stream: Iterable[bytes] | None = None
     hang_up: bool = False
     close_after: bool = False
 
@@ -95,8 +100,20 @@ class ScriptedHub:
                 body = json.loads(content) if content else None
                 answer = hub._next(Request(self.command, parts.path, dict(parse_qsl(parts.query)), headers, body))
                 self.close_connection = self.close_connection or answer.hang_up or answer.close_after
-                if not answer.hang_up:
-                    self._send(answer)
+                with suppress(ConnectionError):  # those who ask may go away
+                    if answer.stream is not None:
+                        self._send_stream(answer, answer.stream)
+                    elif not answer.hang_up:
+                        self._send(answer)
+
+            def _send_stream(self, answer: Answer, pieces: Iterable[bytes]) -> None:
+                self.send_response(answer.status)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                for piece in pieces:
+                    self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+                self.wfile.write(b"a\r\nid:" if answer.close_after else b"0\r\n\r\n")
 
             def _send(self, answer: Answer) -> None:
                 content = json.dumps(answer.document).encode() if answer.content is None else answer.content
@@ -107,7 +124,7 @@ class ScriptedHub:
                 self.end_headers()
                 self.wfile.write(content)
 
-            do_GET = do_POST = handle_one  # noqa: N815 - the names that http.server calls
+            do_GET = do_POST = do_DELETE = handle_one  # noqa: N815 - the names that http.server calls
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
                 pass

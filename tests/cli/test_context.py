@@ -110,7 +110,7 @@ def test_what_is_not_there_exits_5(hgr: Hgr) -> None:
         (("lab", "--server", "lab.example"), "is not the address of a hub"),
         (("lab", "--server", "https://x", "--token-file", "/nowhere"), "cannot read the token file /nowhere"),
         (("lab", "--server", "https://x", "--token-file", "a", "--token-stdin"), "give one of them"),
-        (("lab", "--server", "https://x", "--token-stdin"), "stdin held no token"),
+        (("lab", "--server", "https://x", "--token-stdin"), "stdin holds no token"),
     ],
 )
 def test_what_cannot_be_a_context_writes_nothing(

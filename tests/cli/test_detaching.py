@@ -116,8 +116,8 @@ def test_on_a_terminal_progress_is_drawn_in_place_and_the_outcome_stays(hub: Scr
     parked.go_on.set()
     assert process.wait(PATIENCE_S) == 0
     shown = _all_of(ours)
-    assert "\r\x1b[2Knode.drain iad-1-n02 \x1b[36mrunning\x1b[0m 0s: evicting; pdb a has 2 needs 2" in shown
-    assert shown.endswith("\r\x1b[2Knode.drain iad-1-n02 succeeded: evicted_replicas=3 (42s)\r\n")
+    assert "node.drain iad-1-n02 \x1b[36mrunning\x1b[0m 0s: evicting\r\n  pdb a has 2 needs 2" in shown
+    assert shown.endswith("\r\x1b[2K\x1b[1A\x1b[2Knode.drain iad-1-n02 succeeded: evicted_replicas=3 (42s)\r\n")
 
 
 @pytest.mark.parametrize("form", ["table", "json", "name"])

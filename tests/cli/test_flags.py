@@ -18,7 +18,9 @@ from hangar.cli.flags import as_typed
         ("header.Idempotency-Key", "--idempotency-key"),
         ("params.a.b", "params.a.b"),
         ("params", "params"),
-        ("name", "name"),
+        ("name", "NAME"),
+        ("expires_in_s", "--expires"),
+        ("colour", "colour"),
         ("", ""),
     ],
 )

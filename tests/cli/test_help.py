@@ -3,7 +3,7 @@
 import pytest
 
 from hangar.cli.exits import Exit
-from hangar.cli.nouns import NOUNS, verbs_of
+from hangar.cli.nouns import COMMANDS, NOUNS, verbs_of
 from tests.cli.conftest import Hgr
 
 ALL_VERBS = [(noun, verb) for noun in NOUNS for verb in verbs_of(noun)]
@@ -30,6 +30,15 @@ def test_each_verb_explains_itself(hgr: Hgr, noun: str, verb: str) -> None:
         ran = hgr(*words)
         assert ran.code == 0
         assert ran.out.startswith(f"usage: hgr {noun} {verb}")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_explains_itself(hgr: Hgr, command: str) -> None:
+    for words in ((command, "--help"), ("help", command)):
+        ran = hgr(*words)
+        assert ran.code == 0
+        assert ran.out.startswith(f"usage: hgr {command} ")
+        assert COMMANDS[command] in hgr("--help").out
 
 
 def test_the_exit_codes_are_printed_from_their_table(hgr: Hgr) -> None:

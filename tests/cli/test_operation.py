@@ -68,10 +68,15 @@ def test_one_operation_is_shown_whatever_came_of_it(hub: ScriptedHub, hgr: Hgr) 
     assert {f"id: {ID}", "phase: failed", "result.message: no capacity", "result.duration: 42s"} <= set(lines)
 
 
-def test_blockers_are_numbered_and_read_as_sentences(hub: ScriptedHub, hgr: Hgr) -> None:
-    hub.on("GET", PATH, Answer(document=running(3, 1, "evicting", "a waits", "b waits")))
+def test_what_it_waits_for_has_a_line_each_with_the_code_to_look_up(hub: ScriptedHub, hgr: Hgr) -> None:
+    hub.on("GET", PATH, Answer(document=running(3, 1, "evicting", "a waits", "b\nwaits")))
     lines = hgr("operation", "get", ID).out.splitlines()
-    assert {"progress.blockers[1]: a waits", "progress.blockers[2]: b waits", "progress.done: 1"} <= set(lines)
+    assert [line for line in lines if "block" in line] == [
+        "blocker: a waits (budget_spent)",
+        "blocker: b\\nwaits (budget_spent)",
+    ]
+    assert "progress.done: 1" in lines
+    assert len(json.loads(hgr("operation", "get", ID, "-o", "json").out)["progress"]["blockers"]) == 2
 
 
 def test_an_unknown_operation_exits_5(hub: ScriptedHub, hgr: Hgr) -> None:

@@ -87,14 +87,28 @@ def test_on_a_terminal_lines_are_rewritten_in_place_and_never_wrap(monkeypatch: 
     monkeypatch.setenv("NO_COLOR", "1")
     stream, times = Terminal(), iter([0.0, 3.0, 4.0])
     screen = Screen(stream, clock=lambda: next(times))
-    screen.show(running(2, 1, "evicting", "pdb a needs 2 has 2", "b"))
+    screen.show(running(2, 1, "evicting", "pdb a, whose name is long, needs 2 has 2", "b", "c", "d"))
     screen.tick()
     screen.clear()
-    first, *more = ["node.drain iad-1-n02 running 3s:", "  evicting; pdb a needs 2 has 2 (+1", "  more)"]
-    erased = "\r\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K"
+    first, *more = (
+        "node.drain iad-1-n02 running 3s:",
+        "  evicting",
+        "  pdb a, whose name is long, needs 2…",
+        "  b",
+        "  and 2 more",
+    )
+    erased = "\r\x1b[2K" + "\x1b[1A\x1b[2K" * 4
     again = first.replace("3s", "4s")
     assert stream.getvalue() == "\n".join([first, *more]) + erased + "\n".join([again, *more]) + erased
     assert all(len(line) <= 40 - len("^C") - 1 for line in (first, *more))
+
+
+def test_no_more_is_drawn_than_a_terminal_has_rows_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "get_terminal_size", lambda _fd: os.terminal_size((80, 3)))
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    Screen(stream, clock=lambda: 0.0).show(running(2, 1, "evicting", "a", "b", "c"))
+    assert stream.getvalue() == "node.drain iad-1-n02 running 0s: evicting\n  a"
 
 
 @pytest.mark.usefixtures("width_40")

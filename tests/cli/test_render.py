@@ -20,7 +20,8 @@ from hangar.cli.render import (
     text_of,
 )
 
-NAME_AND_NOTE = (Column("NAME", text_of("name")), Column("NOTE", text_of("note")))
+NOTE = Column("NOTE", text_of("note"), cells_min=12)
+NAME_AND_NOTE = (Column("NAME", text_of("name")), NOTE)
 
 
 def plain(columns: tuple[Column, ...] = NAME_AND_NOTE, width_max: int | None = None) -> Table:
@@ -49,9 +50,62 @@ def test_the_last_column_is_cut_to_the_terminal_and_whole_elsewhere() -> None:
     assert list(plain().lines(items, 0))[1].endswith("goes on")
 
 
-def test_a_last_column_without_room_is_left_whole() -> None:
-    items = [{"name": "a", "note": "a long note that goes on"}]
-    assert list(plain(width_max=20).lines(items, 0))[1].endswith("goes on")
+def test_a_line_never_wraps_even_where_the_last_column_has_no_room() -> None:
+    items = [{"name": "a-name", "note": "a long note that goes on"}]
+    assert list(plain(width_max=20).lines(items, 0)) == ["NAME    NOTE", "a-name  a long note…"]
+    assert list(plain(width_max=9).lines(items, 0)) == ["NAME    …", "a-name  …"]
+    assert list(plain(width_max=5).lines(items, 0)) == ["NAME", "a-na…"]
+
+
+BY_AND_AGE = (
+    Column("NAME", text_of("name")),
+    Column("BY", text_of("by"), gives_way=2),
+    Column("AGE", text_of("age"), gives_way=1),
+    NOTE,
+)
+
+
+@pytest.mark.parametrize(
+    ("width_max", "header"),
+    [
+        (None, ["NAME     BY    AGE   NOTE", "a-name   ann   3s    a note that is long"]),
+        (80, ["NAME     BY    AGE   NOTE", "a-name   ann   3s    a note that is long"]),
+        (33, ["NAME     BY    AGE   NOTE", "a-name   ann   3s    a note that…"]),
+        (32, ["NAME    BY   AGE  NOTE", "a-name  ann  3s   a note that i…"]),
+        (29, ["NAME     BY    NOTE", "a-name   ann   a note that i…"]),
+        (25, ["NAME    BY   NOTE", "a-name  ann  a note that…"]),
+        (24, ["NAME     NOTE", "a-name   a note that is…"]),
+    ],
+)
+def test_on_a_narrow_terminal_gaps_shrink_and_columns_give_way_in_their_order(
+    width_max: int | None, header: list[str]
+) -> None:
+    items = [{"name": "a-name", "by": "ann", "age": "3s", "note": "a note that is long"}]
+    lines = list(plain(BY_AND_AGE, width_max).lines(items, 0))
+    assert lines == header
+    assert all(len(line) <= (width_max or 80) for line in lines)
+
+
+def test_columns_give_way_for_all_of_a_last_one_that_is_of_no_use_when_cut() -> None:
+    columns = (Column("NAME", text_of("name")), Column("AGE", text_of("age"), gives_way=1), Column("ID", text_of("id")))
+    items: list[Document] = [{"name": "a", "age": "3s", "id": "op_0123"}]
+    assert list(plain(columns, 19).lines(items, 0)) == ["NAME  AGE  ID", "a     3s   op_0123"]
+    assert list(plain(columns, 17).lines(items, 0)) == ["NAME   ID", "a      op_0123"]
+
+
+def test_a_table_that_grows_keeps_room_for_what_may_come() -> None:
+    table = Table(BY_AND_AGE, has_header=True, is_coloured=False, width_max=24, is_growing=True)
+    assert list(table.lines([{"name": "a-name", "by": "ann", "age": "3s", "note": "x"}], 0)) == [
+        "NAME     NOTE",
+        "a-name   x",
+    ]
+
+
+def test_a_table_that_grows_moves_its_columns_for_what_comes_later() -> None:
+    table = Table(NAME_AND_NOTE, has_header=True, is_coloured=False, width_max=None, is_growing=True)
+    list(table.lines([{"name": "abcd", "note": "x"}], 0))
+    assert list(table.lines([{"name": "abcdefgh", "note": "y"}], 0)) == ["abcdefgh   y"]
+    assert list(table.lines([{"name": "a", "note": "z"}], 0)) == ["a          z"]
 
 
 @pytest.mark.parametrize(

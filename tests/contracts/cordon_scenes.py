@@ -8,6 +8,7 @@ from hangar.domain.decision import (
     Cordon,
     Gone,
     Namesake,
+    Trouble,
     Uncordon,
     Unmark,
 )
@@ -81,7 +82,8 @@ async def the_mark_of_a_cordon_that_is_ours_is_not_taken_off(stage: Stage) -> No
     node = await a_node(stage)
     await take(stage, Cordon(node.name, node.uid, MARK))
     answer = await take(stage, Unmark(node.name, node.uid))
-    assert answer == Busy("node n1 was cordoned anew, and the annotation is that cordon's")
+    why = "node n1 was cordoned anew, and the annotation is that cordon's"
+    assert answer == Busy(why, trouble=Trouble.CONFLICT)
     seen = now_shown(stage).nodes[node.name]
     assert (seen.unschedulable, seen.mark, seen.cordon_is_ours) == (True, MARK, True)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hangar.cli.commands import parser_of
 from hangar.cli.failures import UsageError
-from hangar.cli.nouns import NOUNS, WORDS, verbs_of
+from hangar.cli.nouns import COMMANDS, NOUNS, WORDS, command_of, verbs_of
 from hangar.demo.__main__ import _parser as demo_parser
 from hangar.hub.__main__ import _parser as hub_parser
 from hangar.kinds import KINDS
@@ -50,7 +50,8 @@ def in_blocks(program: str) -> list[Named]:
 
 
 def _calls(line: str) -> Iterator[list[str]]:
-    tokens = shlex.shlex(line.replace("`", " "), posix=True, punctuation_chars=True)
+    plain = re.sub(r" \d(?=>)", " ", line.replace("`", " "))  # `2>` is one sign to a shell
+    tokens = shlex.shlex(plain, posix=True, punctuation_chars=True)
     tokens.wordchars += "$…{}:@"
     call: list[str] = []
     for token in [*tokens, ";"]:
@@ -77,15 +78,17 @@ def why_hgr_refuses(words: tuple[str, ...]) -> str | None:
     """Return why hgr would not understand the words, or None where it does."""
     if words and words[0] in WORDS:
         return None
-    if len(words) < 2 or words[0] not in NOUNS:
+    if words and words[0] in COMMANDS:
+        verb, rest = command_of(words[0]), list(words[1:])
+    elif len(words) < 2 or words[0] not in NOUNS:
         return f"there is no noun {words[:1]}"
-    verbs = verbs_of(words[0])
-    if words[1] not in verbs:
+    elif words[1] not in verbs_of(words[0]):
         return f"{words[0]} has no verb {words[1]}"
-    rest = list(words[2:])
+    else:
+        verb, rest = verbs_of(words[0])[words[1]], list(words[2:])
     given = argparse.Namespace(server=None, context=None, token_file=None)
     try:
-        parser_of("hgr", verbs[words[1]], rest).parse_args(rest, given)
+        parser_of("hgr", verb, rest).parse_args(rest, given)
     except UsageError as error:
         return error.message
     return None
@@ -94,10 +97,10 @@ def why_hgr_refuses(words: tuple[str, ...]) -> str | None:
 def known_flags() -> frozenset[str]:
     """Return every flag of every program."""
     found = {"--help", "--version"}
-    for noun in NOUNS:
-        for verb in verbs_of(noun).values():
-            for kind in KINDS:
-                found.update(parser_of("hgr", verb, [kind])._option_string_actions)
+    verbs = [verb for noun in NOUNS for verb in verbs_of(noun).values()]
+    for verb in [*verbs, *map(command_of, COMMANDS)]:
+        for kind in KINDS:
+            found.update(parser_of("hgr", verb, [kind])._option_string_actions)
     for parser in (hub_parser(), demo_parser()):
         for _, each in parsers_of(parser):
             found.update(each._option_string_actions)

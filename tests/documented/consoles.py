@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -22,7 +23,7 @@ RUN_S_MAX = 120
 RECORD = "\x1e"
 PROGRESS = re.compile(r"^node\.\w+ \S+ (pending|running)\b.*\n", re.MULTILINE)
 NEVER_THE_SAME = (
-    (re.compile(r"op_[0-9A-Z]{26}"), "op_…"),
+    (re.compile(r"\b(op|tok)_[0-9A-Z]{26}"), r"\1_…"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "an instant"),
     (re.compile(r"\b\d+ ?s\b"), "some s"),
     (re.compile(r"(?<=: )\d+(?=\n|$)"), "a number"),
@@ -69,9 +70,16 @@ def run(lines: Sequence[str], options: Sequence[str] = ()) -> list[str]:
     command = [sys.executable, "-m", "hangar.demo", *options, "--", "bash", "-c", "\n".join(script)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HGR_")}
     environment |= {"PYTHONPATH": str(Path(ROOT) / "src"), "COLUMNS": "80"}
-    ended = subprocess.run(
-        command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=RUN_S_MAX
-    )
+    with tempfile.TemporaryDirectory() as folder:  # what a page writes into files goes with it
+        ended = subprocess.run(
+            command,
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=RUN_S_MAX,
+        )
     assert ended.stderr == "", ended.stderr
     return [PROGRESS.sub("", each) for each in ended.stdout.split(RECORD)[1:]]
 

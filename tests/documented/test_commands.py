@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from hangar.cli.nouns import NOUNS, WORDS, verbs_of
+from hangar.cli.nouns import COMMANDS, NOUNS, WORDS, verbs_of
 from hangar.hub.__main__ import _parser as hub_parser
 from tests.documented.commands import FLAG, Named, in_blocks, in_prose, known_flags, lines_of, why_hgr_refuses
 from tests.documented.consoles import run
@@ -25,7 +25,9 @@ def test_a_call_that_hgr_refuses_is_noticed() -> None:
     assert why_hgr_refuses(("node", "ls", "--no-such-flag")) is not None
     assert why_hgr_refuses(("operation", "create", "node.reboot", "n1")) is not None
     assert why_hgr_refuses(("nodes", "ls")) is not None
+    assert why_hgr_refuses(("login", "a", "b")) is not None
     assert why_hgr_refuses(("operation", "create", "node.drain", "n1", "--wait")) is None
+    assert why_hgr_refuses(("login", "https://hub.example")) is None
 
 
 def test_every_call_of_the_hub_would_be_taken() -> None:
@@ -38,7 +40,7 @@ def test_every_call_of_the_hub_would_be_taken() -> None:
 @pytest.mark.parametrize("named", in_prose("hgr "), ids=lambda named: " ".join(named.words))
 def test_a_noun_and_a_verb_in_running_text_are_there(named: Named) -> None:
     _, *words = named.words
-    if words[0] == "…" or words[0] in (*WORDS, "NOUN"):
+    if words[0] == "…" or words[0] in (*WORDS, *COMMANDS, "NOUN"):
         return
     assert words[0] in NOUNS
     verb = words[1] if len(words) > 1 else "ls"

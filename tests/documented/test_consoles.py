@@ -6,7 +6,14 @@ from tests.documented import consoles
 from tests.documented.consoles import Command, commands_in, commands_of, comparable, differences
 from tests.documented.pages import pages, read
 
-PAGES = ("README.md", "docs/tutorial.md")
+PAGES = (
+    "README.md",
+    "docs/tutorial.md",
+    "docs/how-to/a-stuck-drain.md",
+    "docs/how-to/read-a-plan.md",
+    "docs/how-to/take-a-rack-out.md",
+    "docs/how-to/use-hgr-in-scripts.md",
+)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -8,12 +8,14 @@ import pytest
 
 from hangar.cli.exits import Exit
 from hangar.cli.flags import flag_of
+from hangar.cli.nouns import COMMANDS, NOUNS
 from hangar.domain.blockers import SENTENCES
 from hangar.hub.principals import Role
 from hangar.hub.settings import HubSettings
 from hangar.hub.store.tx import EventType
 from hangar.kinds import KINDS
 from hangar.operator.settings import OperatorSettings
+from hangar.telemetry.metrics import HUB, OPERATOR
 from hangar.wire.problems import ProblemCode
 from tests.documented.pages import pages, read
 from tests.tidy.tree import ROOT, texts
@@ -64,6 +66,7 @@ def test_every_kind_is_there_with_its_parameters_and_flags(kind: object) -> None
         ("events.md", [each.value for each in EventType]),
         ("roles.md", [each.value for each in Role]),
         ("limits.md", [each.name for each in sources.limits()]),
+        ("metrics.md", [each.name for each in (*HUB, *OPERATOR)]),
         (
             "settings.md",
             [f"HANGAR_{name.upper()}" for of in (HubSettings, OperatorSettings) for name in of.model_fields],
@@ -100,8 +103,11 @@ def test_every_variable_that_a_page_names_is_one_that_is_read() -> None:
     } == set()
 
 
-def test_every_noun_has_its_chapter() -> None:
-    modules = {path.stem for path in (Path(ROOT) / "src/hangar/cli").glob("*.py") if "VERBS = {" in path.read_text()}
+def test_every_noun_and_command_has_its_chapter() -> None:
     text = page("command-line.md")
-    assert modules
-    assert [noun for noun in sorted(modules) if f"## hgr {noun}\n" not in text] == []
+    assert [name for name in (*NOUNS, *COMMANDS) if f"\n## hgr {name}\n" not in text] == []
+
+
+def test_every_module_with_verbs_is_that_of_a_noun() -> None:
+    modules = {path.stem for path in (Path(ROOT) / "src/hangar/cli").glob("*.py") if "VERBS = {" in path.read_text()}
+    assert modules == set(NOUNS)

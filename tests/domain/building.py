@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
-from hangar.domain.decision import Answer, Answered, Evict
+from hangar.domain.decision import Answer, Answered, Evict, Step
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.index import ClusterIndex
 from hangar.domain.kind import Job, M, P
@@ -166,10 +166,11 @@ def a_job(
 
 
 def an_answer(
-    name: str, answer: Answer, *, seconds: float = 0, tries: int = 1, operation: OperationId = OP
+    to: str | Step, answer: Answer, *, seconds: float = 0, tries: int = 1, operation: OperationId = OP
 ) -> dict[StepKey, Answered]:
-    """Return what the cluster answered to the eviction of a pod, so many seconds after noon."""
-    return {key_of(operation, Evict(a_ref(name))): Answered(answer, at(seconds), tries)}
+    """Return what the cluster answered to a step, or the eviction of a pod by its name, so many seconds after noon."""
+    step = Evict(a_ref(to)) if isinstance(to, str) else to
+    return {key_of(operation, step): Answered(answer, at(seconds), tries)}
 
 
 def uids(*names: str) -> frozenset[PodUid]:

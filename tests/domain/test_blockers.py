@@ -33,7 +33,8 @@ def test_facts_beyond_the_sentence_are_kept_in_their_order() -> None:
 
 
 def test_what_looks_like_a_place_for_a_fact_is_left_as_it_is() -> None:
-    assert sentence(blocker("retry", "default/a", why="bad {json}")) == "default/a is tried again: bad {json}"
+    told = sentence(blocker("retry", "default/a", trouble="conflict", why="bad {json}"))
+    assert told == "default/a is tried again (conflict): bad {json}"
 
 
 @given(st.permutations([("retry", "b"), ("retry", "a"), ("in_flight", "z")]))

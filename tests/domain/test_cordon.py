@@ -19,6 +19,7 @@ from hangar.domain.decision import (
     Gone,
     Namesake,
     Step,
+    Trouble,
     Uncordon,
     Unknown,
     Unmark,
@@ -139,11 +140,19 @@ def test_what_was_accepted_is_waited_for_until_it_must_have_been_seen() -> None:
     )
 
 
-@pytest.mark.parametrize("answer", [Busy("x"), Unknown("x"), Withheld("x"), Denied("x")], ids=repr)
-def test_trouble_is_waited_out_and_tried_again(answer: Answer) -> None:
+@pytest.mark.parametrize(
+    ("answer", "trouble"),
+    [
+        (Busy("x", trouble=Trouble.CONFLICT), "conflict"),
+        (Unknown("x"), "unknown"),
+        (Withheld("x"), "withheld"),
+        (Denied("x"), "denied"),
+    ],
+)
+def test_trouble_is_waited_out_and_tried_again(answer: Answer, trouble: str) -> None:
     waits = moved(answer, 0.1)
     assert isinstance(waits, Wait)
-    assert (sentence(waits.blocker), waits.until) == ("node n1 is tried again: x", at(0.2))
+    assert (sentence(waits.blocker), waits.until) == (f"node n1 is tried again ({trouble}): x", at(0.2))
     assert moved(answer, 0.2) == Take(STEP)
 
 

@@ -4,7 +4,7 @@ from hangar.domain.drain_plan import DrainChoices, plan_drain
 from hangar.domain.plan import Fits
 from tests.domain.building import GPU, NOON, a_node, a_pod, a_view, an_owner, draining
 
-CHOICES = DrainChoices(deadline_s=3600, grace_period_s=None, skip_fit_check=False)
+CHOICES = DrainChoices(deadline_s=3600, grace_period_s=None, skip_fit_check=False, force=False)
 
 
 def test_a_pod_that_fits_nowhere_is_named_with_what_is_missing() -> None:

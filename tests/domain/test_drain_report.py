@@ -71,23 +71,31 @@ def test_what_may_still_land_is_not_gone() -> None:
     assert progress(a_state(leaving="a"), ()).message == "evicted 0/1, rescheduled 0/1"
 
 
-SPENT: Mapping[str, Fact] = {"budget": "pdb default/api", "needs": 4, "has": 4}
+SPENT: Mapping[str, Fact] = {"pods": ["default/a", "default/b"], "needs": 4, "has": 4}
+
+
+ONE_OF_TWO: Mapping[str, Fact] = {"has": 1, "needs": 2, "missing": []}
+ENDING = blocker("terminating", "default/z", due_at="2026-10-27T12:00:30Z", held="")
 
 
 @pytest.mark.parametrize(
     ("blockers", "said"),
     [
         (
-            (blocker("budget_spent", "default/a", **SPENT), blocker("budget_spent", "default/b", **SPENT)),
+            (blocker("budget_spent", "pdb default/api", **SPENT),),
             "blocked 2 by pdb default/api: needs 4 has 4",
         ),
-        ((blocker("budget_behind", "default/a", budget="pdb default/api"),), "blocked 1 by pdb default/api"),
+        ((blocker("budget_behind", "pdb default/api", pods=["default/a"]),), "blocked 1 by pdb default/api"),
         (
-            (blocker("last_ready", "default/a", owner="deployment default/api", has=1, needs=2),),
+            (
+                blocker(
+                    "last_ready", "default/a", owner="deployment default/api", unit="pod", has=1, needs=2, missing=[]
+                ),
+            ),
             "blocked 1 by the last ready pod of deployment default/api",
         ),
         ((blocker("several_budgets", "default/a", budgets="x and y"),), "blocked 1 by several budgets"),
-        ((blocker("retry", "default/a", why="conflict"), blocker("terminating", "z", held="")), "blocked 1 by retry"),
+        ((blocker("retry", "default/a", trouble="conflict", why="x"), ENDING), "blocked 1 by retry"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
@@ -98,7 +106,7 @@ def test_what_blocks_it_is_summed_up_by_its_cause(blockers: tuple[Blocker, ...],
 
 
 def test_what_is_on_its_way_blocks_nothing() -> None:
-    waits = (blocker("terminating", "default/a", held=""), blocker("loading", "api", has=0, needs=1, loading=""))
+    waits = (ENDING, blocker("loading", "api", has=0, needs=1, unit="pod", loading=""))
     assert "blocked" not in progress(a_state(there="a"), waits).message
 
 
@@ -132,6 +140,7 @@ def test_every_pod_of_the_node_is_in_one_of_the_lists() -> None:
         "unknown": ["default/e"],
         "untouched": ["default/d"],
         "skipped": ["default/w", "default/y"],
+        "forced": [],
     }
     assert names(told["moved"], "successor") == ["default/x"]
     assert names(told["untouched"], "owner") == ["deployment default/api"]

@@ -124,7 +124,8 @@ def holds(pod: Pod, *objects: Owner | Pod, **fields: Any) -> str | None:
 
 def test_the_last_ready_pod_is_kept_while_another_is_on_its_way() -> None:
     assert holds(a_pod("a"), pending("b"), an_owner(desired=2)) == (
-        "default/a is the last ready pod of deployment default/api, which has 1 of 2 ready"
+        "default/a is the last ready pod of deployment default/api, which has 1 of 2 ready; "
+        "the others: default/b: not ready"
     )
 
 

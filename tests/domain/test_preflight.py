@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Fail
 from hangar.domain.ids import NodeName, OwnerUid, PodUid
-from hangar.domain.preflight import Obstacle, Settling, Since, judge, obstacles, orphans, refused
+from hangar.domain.preflight import Choices, Obstacle, Settling, Since, judge, obstacles, orphans, refused
 from hangar.domain.snapshot import OwnerRef, Toleration
 from hangar.domain.view import ClusterSettings, View
 from hangar.operator.cluster.simulated.spec import PodTemplate
@@ -81,7 +81,7 @@ def found(*objects: building.Object, skip_fit_check: bool = False, has_autoscale
     """Return what is in the way of moving the pods of n1 that a drain moves."""
     view = building.a_view(N1, *objects, settings=ClusterSettings(has_autoscaler), claims=building.draining("n1"))
     moving = [pod for pod in view.snapshot.pods_on(NodeName("n1")) if pod.controller is not None]
-    return list(obstacles(N1, moving, view, SINCE, skip_fit_check=skip_fit_check))
+    return list(obstacles(N1, moving, view, SINCE, Choices(skip_fit_check)))
 
 
 def test_where_nothing_is_in_the_way_the_pods_may_go() -> None:
@@ -97,7 +97,8 @@ def test_the_gravest_kind_comes_first() -> None:
     assert [each.message for each in every] == [
         "default/z has no controller, so nothing would recreate it",
         "default/t would be put back on n1: it tolerates every taint",
-        "default/t waits for pdb default/api: needs 1 has 1, and it can never allow this",
+        "pdb default/api holds back default/t: needs 1 has 1, and can never allow one; scale up, relax the budget, "
+        "or drain with skip_fit_check",
         "default/t fits on no other node: there is none",
     ]
 

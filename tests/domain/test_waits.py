@@ -1,40 +1,45 @@
 """What a drain waits for: pods that end, and those that a budget or an owner is held for."""
 
 from hangar.domain.blockers import blocker, sentence
+from hangar.domain.budgets import may_evict
 from hangar.domain.decision import Answered, Unknown
-from hangar.domain.ids import NodeName, NodeUid, PodUid
-from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, RETRY_MAX_S
+from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, RETRY_MAX_S, STUCK_AFTER_S
 from hangar.domain.moves import Tally, TrackedPod
-from hangar.domain.snapshot import PodPhase
-from hangar.domain.view import Claims
-from hangar.domain.waits import landed_at, not_gone, unavailable
-from tests.domain.building import (
-    API,
-    NOON,
-    OTHER_OP,
-    a_budget,
-    a_pod,
-    a_ref,
-    a_view,
-    an_owner,
-    at,
-    pending,
-    terminating,
-    uids,
-)
-
-A = a_pod("a")
-SPENT = (A, blocker("budget_spent", "default/a", budget="pdb default/api", needs=2, has=2))
-LAST = (A, blocker("last_ready", "default/a", owner="deployment default/api", needs=2, has=1))
+from hangar.domain.snapshot import Node
+from hangar.domain.waits import held_back, landed_at, not_gone, stuck_at
+from tests.domain.building import API, NOON, a_budget, a_pod, a_ref, a_view, at, our_node, terminating
 
 
-def test_what_ends_or_may_end_is_named_with_what_holds_it() -> None:
+def said(count: Tally, node: Node | None = None, seconds: float = 0) -> list[str]:
+    return [sentence(each) for each in not_gone(count, node or our_node(), at(seconds))]
+
+
+def test_what_ends_or_may_end_is_named_with_until_when_and_what_holds_it() -> None:
+    """C06: accepted is not gone, and the grace period is told."""
     held = terminating("b", waiting="held by finalizers: example.com/disk")
-    count = Tally((), (), (terminating("a"), held), (a_pod("c"),), (a_pod("d"),))
-    assert [sentence(each) for each in not_gone(count)] == [
-        "default/a is terminating",
-        "default/b is terminating (held by finalizers: example.com/disk)",
+    count = Tally((), (), (terminating("a", seconds=60), held), (a_pod("c"),), (a_pod("d"),))
+    assert said(count) == [
+        "default/a is terminating until 2026-10-27T12:01:00Z at the latest",
+        "default/b is terminating until 2026-10-27T12:00:30Z at the latest (held by finalizers: example.com/disk)",
         "default/c was sent an eviction whose outcome is unknown; it may still land",
+    ]
+
+
+def test_what_outlives_its_grace_period_is_stuck_since_its_end() -> None:
+    count = Tally((), (), (terminating("a", seconds=30, waiting="held by finalizers: x"),), (), ())
+    assert stuck_at(count, NOON) == at(30 + STUCK_AFTER_S)
+    assert said(count, seconds=30 + STUCK_AFTER_S - 1)[0].startswith("default/a is terminating until")
+    assert said(count, seconds=30 + STUCK_AFTER_S) == [
+        "default/a ought to have ended by 2026-10-27T12:00:30Z (held by finalizers: x)"
+    ]
+    assert stuck_at(count, at(30 + STUCK_AFTER_S)) is None
+
+
+def test_a_silent_kubelet_confirms_nothing() -> None:
+    """C57: the pods of a dead node have a deletion timestamp, and stay."""
+    count = Tally((), (), (terminating("a"),), (), ())
+    assert said(count, our_node(ready=False, is_heard=False)) == [
+        "default/a was told to end, and node n1, whose kubelet is silent, does not confirm that it has"
     ]
 
 
@@ -53,43 +58,21 @@ def test_it_is_never_looked_at_again_in_the_past() -> None:
     assert landed_at(TrackedPod(a_ref("a"), API), None, at(60)) == at(60 + HELD_MAX_S + LANDING_MAX_S)
 
 
-# --- for whom ---------------------------------------------------------------------------------------------------------
+# --- held back --------------------------------------------------------------------------------------------------------
 
 
-def test_a_budget_is_held_by_its_pods_that_do_not_serve_each_for_its_own_reason() -> None:
-    claims = {OTHER_OP: Claims((NodeName("n2"), NodeUid("n2-uid")), {}, {PodUid("c"): NOON, PodUid("d"): NOON})}
-    view = a_view(
-        A,
-        a_pod("b", ready=False, waiting="CrashLoopBackOff"),
-        terminating("c"),
-        a_pod("d"),
-        terminating("e"),
-        pending("f"),
-        a_pod("g", phase=PodPhase.FAILED, ready=False),
-        a_pod("h"),
-        a_budget(),
-        claims=claims,
-        leaving=uids("d"),
+def test_one_budget_is_told_once_with_all_that_it_holds_and_others_one_by_one() -> None:
+    view = a_view(a_pod("a"), a_pod("b"), a_pod("z"), a_budget(healthy=3, needs=3))
+    hold = may_evict(a_pod("a"), view)
+    assert hold is not None
+    retry = blocker("retry", "default/z", trouble="conflict", why="x")
+    told = held_back([(a_pod("a"), hold), (a_pod("z"), retry), (a_pod("b"), hold)], view)
+    assert [(each.code, each.subject) for each in told] == [("budget_never", "pdb default/api"), ("retry", "default/z")]
+    assert told[0].facts["pods"] == ["default/a", "default/b"]
+
+
+def test_the_pods_of_one_group_are_held_as_one() -> None:
+    last = blocker(
+        "last_ready", "leaderworkerset default/x group 0", owner="x", unit="group", has=1, needs=2, missing=[]
     )
-    (told,) = unavailable([SPENT], view)
-    assert sentence(told) == (
-        "pdb default/api has pods that do not serve: default/b: CrashLoopBackOff; default/c is moved by op_02; "
-        "default/d is moved by op_02; default/e is terminating; default/f: not ready"
-    )
-
-
-def test_an_owner_is_held_by_its_pods_of_whatever_label() -> None:
-    view = a_view(A, pending("b", labels={}, waiting="ImagePullBackOff"), an_owner())
-    (told,) = unavailable([LAST], view)
-    assert sentence(told) == "deployment default/api has pods that do not serve: default/b: ImagePullBackOff"
-
-
-def test_each_budget_is_told_once_and_one_without_such_pods_not_at_all() -> None:
-    other = (a_pod("z"), SPENT[1])
-    view = a_view(A, a_pod("z"), a_budget())
-    assert unavailable([SPENT, other], view) == ()
-    assert len(unavailable([SPENT, other], a_view(A, a_pod("z"), pending("b"), a_budget()))) == 1
-
-
-def test_other_blockers_name_all_there_is_to_say_themselves() -> None:
-    assert unavailable([(A, blocker("retry", "default/a", why="conflict"))], a_view(A, pending("b"), a_budget())) == ()
+    assert held_back([(a_pod("a"), last), (a_pod("b"), last)], a_view()) == (last,)

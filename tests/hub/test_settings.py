@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from sqlalchemy import URL
 
-from hangar.hub.settings import HubSettings, SettingsError, database_path, listen_address
+from hangar.hub.settings import HubSettings, SettingsError, database, listen_address
 
 
 def test_each_setting_is_a_variable_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,13 +53,23 @@ def test_a_margin_that_is_too_small_for_a_last_call_is_known(hand_over_after_s: 
     ],
 )
 def test_a_database_is_a_path_or_a_url(given: str, path: str) -> None:
-    assert database_path(given) == Path(path)
+    assert database(given) == Path(path)
 
 
-@pytest.mark.parametrize("given", ["postgresql://hub/hub", "sqlite://hub.db", "sqlite://"])
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+def test_a_database_on_a_server_keeps_its_password_to_itself(scheme: str) -> None:
+    found = database(f"{scheme}://hub:s3cret@db.example:6543/wingsmith?sslmode=verify-full")
+    assert isinstance(found, URL)
+    assert (found.host, found.port, found.password, found.database) == ("db.example", 6543, "s3cret", "wingsmith")
+    assert dict(found.query) == {"sslmode": "verify-full"}
+    assert str(found) == "postgresql://hub:***@db.example:6543/wingsmith?sslmode=verify-full"
+
+
+@pytest.mark.parametrize("given", ["mysql://hub/hub", "sqlite://hub.db", "sqlite://", "postgresql://hub:secret@h:x/y"])
 def test_another_database_is_refused(given: str) -> None:
-    with pytest.raises(SettingsError):
-        database_path(given)
+    with pytest.raises(SettingsError, match="postgresql://USER:PASSWORD@HOST:PORT/NAME") as caught:
+        database(given)
+    assert "secret" not in str(caught.value)
 
 
 def test_an_address_may_be_of_either_family() -> None:

@@ -31,18 +31,66 @@ def test_a_waiter_is_woken_by_its_key_from_any_thread() -> None:
 def test_what_waiters_see_is_made_once_after_each_change() -> None:
     made: list[int] = []
 
-    def make() -> int:
+    async def make() -> int:
         made.append(len(made))
         return made[-1]
 
     async def talk(tail: Tail) -> None:
         with tail.watch("a") as changed:
-            assert [tail.shared("a", make) for _ in range(3)] == [0, 0, 0]
+            assert await asyncio.gather(*(tail.shared("a", make) for _ in range(3))) == [0, 0, 0]
+            assert await tail.shared("a", make) == 0
             tail.notify({"a"})
             await changed.wait()
-            assert [tail.shared("a", make) for _ in range(3)] == [1, 1, 1]
+            assert await asyncio.gather(*(tail.shared("a", make) for _ in range(3))) == [1, 1, 1]
         with tail.watch("a"):
-            assert tail.shared("a", make) == 2
+            assert await tail.shared("a", make) == 2
+
+    with_tail(talk)
+
+
+def test_what_is_being_made_while_something_changes_is_made_again() -> None:
+    made: list[int] = []
+    go = asyncio.Event()
+
+    async def make() -> int:
+        made.append(len(made))
+        number = made[-1]
+        await go.wait()
+        return number
+
+    async def talk(tail: Tail) -> None:
+        with tail.watch("a") as changed:
+            early = asyncio.create_task(tail.shared("a", make))
+            await asyncio.sleep(0)
+            tail.notify({"a"})
+            await changed.wait()
+            late = asyncio.create_task(tail.shared("a", make))
+            go.set()
+            assert (await early, await late) == (0, 1)
+
+    with_tail(talk)
+
+
+def test_what_could_not_be_made_is_tried_again_and_no_waiter_takes_others_along() -> None:
+    outcomes = iter([Problem(ProblemCode.NOT_FOUND, "gone"), None])
+    go = asyncio.Event()
+
+    async def make() -> str:
+        await go.wait()
+        outcome = next(outcomes)
+        if outcome is not None:
+            raise outcome
+        return "there"
+
+    async def talk(tail: Tail) -> None:
+        with tail.watch("a"):
+            gone, told = (asyncio.create_task(tail.shared("a", make)) for _ in range(2))
+            await asyncio.sleep(0)
+            gone.cancel()
+            go.set()
+            with pytest.raises(Problem):
+                await told
+            assert await tail.shared("a", make) == "there"
 
     with_tail(talk)
 

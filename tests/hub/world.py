@@ -47,6 +47,9 @@ VIEWER = Principal("vera", Role.VIEWER)
 MAINTAINER = Principal("max", Role.MAINTAINER)
 
 
+new_store = Store.in_memory
+"""Where a world keeps its record unless it is told; tests that run on PostgreSQL too replace it."""
+
 VERSIONS = {name: kind.version for name, kind in KINDS.items()}
 
 
@@ -76,7 +79,7 @@ class World:
     """The hub's use cases over one store, at one instant."""
 
     def __init__(self, store: Store | None = None, **rules: Any) -> None:
-        self.store = store or Store.in_memory()
+        self.store = store or new_store()
         self.now_us = NOON_US
         # A hub that has been up for an hour, so that nothing waits for its start unless a test asks for that.
         started: dict[str, Any] = {"hub_started_us": NOON_US - 3_600_000_000, "randbits": Random(1).getrandbits}

@@ -11,7 +11,7 @@ from hangar.operator.cluster.simulated.spec import NodeSpec, PodTemplate, Worklo
 from hangar.operator.conductor import Conductor
 from tests.kinds.draining import drain
 from tests.simulation.fleet import a_budget, a_world, an_app
-from tests.simulation.solo import BOTH, NOON, Solo
+from tests.simulation.solo import ALL, NOON, Solo
 
 
 def test_what_fits_on_no_node_fails_the_drain_before_any_eviction() -> None:
@@ -41,7 +41,7 @@ def test_an_autoscaler_makes_a_misfit_no_verdict() -> None:
     world = a_world(2)
     world.add_workload(an_app(1, on=("n1",), gpus=8))
     world.add_workload(an_app(1, on=("n2",), gpus=4, name="other"))
-    solo = Solo(world, Conductor(KINDS, BOTH, ClusterSettings(has_autoscaler=True)))
+    solo = Solo(world, Conductor(KINDS, ALL, ClusterSettings(has_autoscaler=True)))
     operation = solo.submit("node.drain", "n1")
     solo.run(60)
     assert operation not in solo.results
@@ -56,7 +56,7 @@ def test_a_budget_that_can_never_allow_it_fails_the_drain_before_any_eviction() 
     solo, operation = drain(world)
     phase, result = solo.finish(operation)
     assert (phase, result.code) == ("failed", "blocked_by_budget")
-    assert "pdb default/api: needs 1 has 1, and it can never allow this" in result.message
+    assert "needs 1 has 1, and can never allow one; scale up" in result.message
     assert not solo.evictions()
     assert world.now == NOON
 
@@ -68,7 +68,7 @@ def test_with_the_check_skipped_a_closed_budget_ends_the_drain_at_its_deadline()
     solo, operation = drain(world, skip_fit_check=True, deadline_s=10)
     phase, result = solo.finish(operation)
     assert (phase, result.code) == ("failed", "deadline_exceeded")
-    assert "default/api-rs-00000 waits for pdb default/api: needs 1 has 1" in result.message
+    assert "pdb default/api holds back default/api-rs-00000: needs 1 has 1" in result.message
     assert world.now == NOON + timedelta(seconds=10)
     assert not solo.evictions()
 

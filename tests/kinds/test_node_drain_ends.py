@@ -90,14 +90,14 @@ def test_a_node_replaced_in_mid_drain_is_not_touched() -> None:
 def test_a_node_that_does_not_confirm_its_pods_ends_is_unreachable_at_the_deadline() -> None:
     world = a_world()
     world.add_workload(an_app(2, on=("n1", "n1")))
-    world.put_node(replace(world.snapshot().nodes[NodeName("n1")], ready=False))
+    world.put_node(replace(world.snapshot().nodes[NodeName("n1")], ready=False, is_heard=False))
     world.fate = lambda pod, template: None
     solo, operation = drain(world, deadline_s=60)
     phase, result = solo.finish(operation)
     assert (phase, result.code) == ("failed", "node_unreachable")
     assert result.message.startswith(
-        "not done within the deadline of 60 s: node n1 is not ready, and does not confirm that 2 pod(s) ended; "
-        "default/api-rs-00000 is terminating; "
+        "not done within the deadline of 60 s: unconfirmed 2: the kubelet of n1 is silent; "
+        "default/api-rs-00000 was told to end, and node n1, whose kubelet is silent, does not confirm that it has; "
     )
     assert rows(solo, operation, "terminating") == ["default/api-rs-00000", "default/api-rs-00001"]
 

@@ -46,9 +46,12 @@ def test_a_pod_whose_budget_is_spent_is_waited_for_by_name_and_numbers() -> None
     solo.run(1)
     progress = solo.progress[operation]
     assert "blocked 4 by pdb default/api: needs 4 has 4" in progress.message
-    blocked = [each for each in progress.blockers if each.code == "budget_spent"]
-    assert blocked[0].message == "default/api-rs-00001 waits for pdb default/api: needs 4 has 4"
-    assert blocked[0].facts == {"budget": "pdb default/api", "needs": 4, "has": 4}
+    blocked = [each for each in progress.blockers if each.code == "budget_ours"]
+    (told,) = blocked
+    assert told.message.startswith("pdb default/api holds back default/api-rs-00001, default/api-rs-00002, ")
+    assert ": needs 4 has 4; on their way: default/api-rs-00005: starting" in told.message
+    assert (told.subject, told.facts["needs"], told.facts["has"]) == ("pdb default/api", 4, 4)
+    assert len(told.facts["pods"]) == 4
 
 
 def test_a_quota_that_stops_the_replacement_fails_the_drain_with_its_text() -> None:
@@ -85,7 +88,8 @@ def test_two_drains_never_take_an_owners_last_ready_pod() -> None:
     solo.run(5)
     (held,) = [each for each in solo.progress[second].blockers if each.code == "last_ready"]
     assert (
-        held.message == "default/api-rs-00001 is the last ready pod of deployment default/api, which has 1 of 2 ready"
+        held.message == "default/api-rs-00001 is the last ready pod of deployment default/api, which has 1 of 2 ready; "
+        "the others: default/api-rs-00002: starting"
     )
     solo.finish(first)
     solo.finish(second)
@@ -138,7 +142,10 @@ def test_what_holds_a_terminating_pod_is_said() -> None:
     world.put_pod(replace(pod, waiting="held by finalizers: example.com/disk"))
     solo.run(1)
     (ending,) = (each for each in solo.progress[operation].blockers if each.code == "terminating")
-    assert ending.message == f"{pod.ref} is terminating (held by finalizers: example.com/disk)"
+    assert (
+        ending.message
+        == f"{pod.ref} is terminating until 2026-10-27T12:00:30Z at the latest (held by finalizers: example.com/disk)"
+    )
 
 
 def test_pods_that_do_not_serve_are_named_where_they_alone_hold_a_budget() -> None:
@@ -154,9 +161,8 @@ def test_pods_that_do_not_serve_are_named_where_they_alone_hold_a_budget() -> No
     assert (phase, result.code) == ("failed", "deadline_exceeded")
     assert result.message == (
         "not done within the deadline of 60 s: "
-        "default/api-rs-00000 waits for pdb default/api: needs 2 has 1; "
-        "pdb default/api has pods that do not serve: "
-        "default/api-rs-00001: CrashLoopBackOff; default/api-rs-00002: CrashLoopBackOff"
+        "pdb default/api holds back default/api-rs-00000: needs 2 has 1; "
+        "not ready: default/api-rs-00001: CrashLoopBackOff, default/api-rs-00002: CrashLoopBackOff"
     )
     assert not solo.evictions()
 
@@ -169,18 +175,6 @@ def test_a_budget_that_another_drain_has_spent_is_waited_for_by_that_drains_name
     second = solo.submit("node.drain", "n2")
     solo.run(0.5)
     assert [each.message for each in solo.progress[second].blockers] == [
-        "default/api-rs-00001 waits for pdb default/api: needs 3 has 3",
-        f"pdb default/api has pods that do not serve: default/api-rs-00000 is moved by {first}; "
-        "default/api-rs-00004: starting",
-    ]
-
-
-def test_a_last_ready_pod_is_kept_for_the_others_by_name() -> None:
-    world = a_world(4)
-    world.add_workload(an_app(2, on=("n1", "n2"), ready_after_s=20))
-    solo, _ = drain(world)
-    second = solo.submit("node.drain", "n2")
-    solo.run(5)
-    assert [each.message for each in solo.progress[second].blockers][1:] == [
-        "deployment default/api has pods that do not serve: default/api-rs-00002: starting"
+        "pdb default/api holds back default/api-rs-00001: needs 3 has 3; "
+        f"on their way: default/api-rs-00000: moved by {first}, default/api-rs-00004: starting",
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hangar.operator.cluster.kubernetes.access import NEEDED
+from hangar.operator.cluster.kubernetes.access import NEEDED, OPTIONAL
 from testbed.access import user_with
 from testbed.bed import Bed
 from testbed.build import build
@@ -38,17 +38,18 @@ def empty_bed(bed: Bed) -> Iterator[Bed]:
 
 
 def clear(bed: Bed) -> None:
-    """Remove all nodes, and the workloads, pods and budgets of the default namespace, and wait until they are gone."""
+    """Remove all nodes, volumes, and what tests make in the default namespace, and wait until they are gone."""
     # Nodes first: kwok needs a moment to forget one, else it takes no care of the next one of that name.
     bed.kube.call("DELETE", "/api/v1/nodes")
     empty(bed.kube, "default")
-    until("no nodes", lambda: not bed.kube.find("Node"))
+    bed.kube.call("DELETE", "/api/v1/persistentvolumes")
+    until("no nodes and volumes", lambda: not bed.kube.find("Node") and not bed.kube.find("PersistentVolume"))
 
 
 @pytest.fixture(scope="session")
 def operator_kubeconfig(bed: Bed) -> Path:
     """The kubeconfig of a user with exactly the rights that the operator needs, and no more."""
-    return user_with(bed, "hangar-operator", NEEDED["drain"])
+    return user_with(bed, "hangar-operator", (*NEEDED["force"], *OPTIONAL))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from hangar.operator.cluster.kubernetes.access import NEEDED
+from hangar.operator.cluster.kubernetes.access import NEEDED, OPTIONAL
 from testbed.access import user_with
 from testbed.bed import Bed
 from testbed.component import Component
@@ -72,7 +72,7 @@ def test_a_killed_operator_goes_on_after_its_restart_and_evicts_no_pod_twice(bed
 
 
 def test_an_operator_that_was_frozen_past_its_lease_sends_nothing_when_it_wakes(bed: Bed, stack: Stack) -> None:
-    other = user_with(bed, "second-operator", NEEDED["drain"])
+    other = user_with(bed, "second-operator", (*NEEDED["drain"], *OPTIONAL))
     second = stack.operator_with({"HANGAR_KUBECONFIG": str(other)})
     with grounds(bed, stack, "frozen") as (ground,):
         node, before = guarded(ground, pods=8)

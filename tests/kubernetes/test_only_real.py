@@ -6,7 +6,7 @@ from typing import Any
 
 from hangar.domain.decision import Accepted, Busy, Cordon, Denied, Evict, Uncordon, Withheld
 from hangar.domain.snapshot import Owner, Pod, Snapshot
-from hangar.operator.cluster.kubernetes.access import NEEDED
+from hangar.operator.cluster.kubernetes.access import NEEDED, OPTIONAL
 from hangar.operator.cluster.simulated.spec import BudgetSpec, WorkloadSpec
 from testbed import manifests
 from testbed.access import user_with
@@ -34,7 +34,7 @@ ADMISSION = "admissionregistration.k8s.io/v1"
 
 
 def test_seeing_sends_nothing_but_reads_and_never_out_of_a_cache(empty_bed: Bed) -> None:
-    kubeconfig = user_with(empty_bed, "looker", NEEDED["drain"])
+    kubeconfig = user_with(empty_bed, "looker", (*NEEDED["drain"], *OPTIONAL))
 
     async def scene(stage: KubernetesStage) -> None:
         await stage.cluster.identity()
@@ -48,7 +48,7 @@ def test_seeing_sends_nothing_but_reads_and_never_out_of_a_cache(empty_bed: Bed)
     assert {entry.verb for entry in entries if entry.resource != "selfsubjectaccessreviews"} <= {"get", "list", "watch"}
     assert empty_bed.audit.writes("looker") == []
     starts = [entry for entry in entries if "sendInitialEvents=true" in entry.uri and entry.stage == "ResponseComplete"]
-    assert len(starts) == 8
+    assert len(starts) == 11
     assert not any("resourceVersion=0" in entry.uri for entry in entries)
 
 
@@ -84,7 +84,7 @@ def test_without_the_right_to_evict_a_drain_is_not_granted_and_an_eviction_denie
     kubeconfig = user_with(empty_bed, "cordoner", (each for each in NEEDED["drain"] if not each.subresource))
 
     async def scene(stage: KubernetesStage) -> None:
-        assert await stage.cluster.grants() == {"cordon": True, "drain": False}
+        assert await stage.cluster.grants() == {"cordon": True, "drain": False, "force": False}
         node = await a_node(stage)
         await stage.add_bare_pod("bare", "n1", a_template(labels={"app": "bare"}))
         (pod,) = await serving(stage, "bare", 1)
@@ -101,7 +101,7 @@ def test_without_the_right_to_patch_nodes_nothing_is_granted_and_a_cordon_denied
     kubeconfig = user_with(empty_bed, "reader", (each for each in NEEDED["drain"] if each.verb in ("list", "watch")))
 
     async def scene(stage: KubernetesStage) -> None:
-        assert await stage.cluster.grants() == {"cordon": False, "drain": False}
+        assert await stage.cluster.grants() == {"cordon": False, "drain": False, "force": False}
         node = await a_node(stage)
         answer = await take(stage, Cordon(node.name, node.uid, MARK))
         assert isinstance(answer, Denied)
@@ -132,7 +132,7 @@ def test_a_service_accounts_token_is_as_good_as_a_certificate(empty_bed: Bed) ->
     kubeconfig = empty_bed.kubeconfig_with_token("service-account", token["status"]["token"])
 
     async def scene(stage: KubernetesStage) -> None:
-        assert await stage.cluster.grants() == {"cordon": False, "drain": False}
+        assert await stage.cluster.grants() == {"cordon": False, "drain": False, "force": False}
         snapshot = await until(stage, "all was refused", lambda snapshot: snapshot if snapshot.unreadable else None)
         assert len(snapshot.unreadable) == 8
 

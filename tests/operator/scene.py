@@ -39,6 +39,7 @@ class Scene:
 
     hub: FakeHub
     cluster: Stumbling
+    operator: Operator
     task: asyncio.Task[None]
 
     @property
@@ -61,9 +62,10 @@ async def a_scene(prepare: Callable[[FakeHub, Stumbling], None] = lambda hub, cl
     hub, cluster = FakeHub(), a_cluster()
     cluster.world.add_workload(an_app(2, on=("n1", "n1")))
     prepare(hub, cluster)
-    task = asyncio.create_task(an_operator(hub, cluster).run())
+    operator = an_operator(hub, cluster)
+    task = asyncio.create_task(operator.run())
     try:
-        yield Scene(hub, cluster, task)
+        yield Scene(hub, cluster, operator, task)
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):

@@ -3,13 +3,14 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import httpx2
 import msgspec
 import pytest
 
-from hangar.operator.channel import CALL_TIMEOUT_S, HttpChannel, HubError
+from hangar.operator.channel import CALL_TIMEOUT_S, HttpChannel, HubError, OnCall
 from hangar.wire.operator import (
     Ack,
     InventoryAnswer,
@@ -34,11 +35,11 @@ Handle = Callable[[httpx2.Request], httpx2.Response]
 Call = Callable[[HttpChannel], Awaitable[object]]
 
 
-def call(handle: Handle, act: Call, server: str = "https://hub.example/") -> object:
+def call(handle: Handle, act: Call, server: str = "https://hub.example/", on_call: OnCall = lambda *_: None) -> object:
     """Make a call to a hub that handles it like this."""
 
     async def made() -> object:
-        channel = HttpChannel(server, "secret", transport=httpx2.MockTransport(handle))
+        channel = HttpChannel(server, "secret", transport=httpx2.MockTransport(handle), on_call=on_call)
         try:
             return await act(channel)
         finally:
@@ -136,3 +137,38 @@ def test_a_hub_that_cannot_be_reached_is_named_with_the_reason(trouble: httpx2.H
         raise trouble
 
     assert str(refused(handle)) == f"sync: cannot reach the hub at https://hub.example: {why}"
+
+
+def unreachable(request: httpx2.Request) -> httpx2.Response:
+    raise httpx2.ConnectError("refused")
+
+
+@pytest.mark.parametrize("handle", [answering({"code": "busy", "detail": "later"}, 503), unreachable])
+def test_a_failure_carries_the_id_under_which_the_hub_has_the_call(handle: Handle) -> None:
+    sent: list[str] = []
+
+    def noting(request: httpx2.Request) -> httpx2.Response:
+        sent.append(request.headers["X-Request-Id"])
+        return handle(request)
+
+    first, second = refused(noting), refused(noting)
+    assert [first.request, second.request] == sent
+    assert len(set(sent)) == 2
+
+
+@pytest.mark.parametrize(
+    ("handle", "outcome"),
+    [
+        (answering(SyncAnswer(seen=1, jobs=[])), "ok"),
+        (answering({"code": "fenced", "detail": "another"}, 409), "fenced"),
+        (answering(b"<html>", 502), "status_502"),
+        (unreachable, "unreachable"),
+    ],
+)
+def test_each_call_is_told_of_with_its_outcome(handle: Handle, outcome: str) -> None:
+    told: list[tuple[str, str, float]] = []
+    with suppress(HubError):
+        call(handle, lambda channel: channel.sync(SYNC), on_call=lambda *each: told.append(each))
+    ((name, ended, took_s),) = told
+    assert (name, ended) == ("sync", outcome)
+    assert took_s >= 0

@@ -8,7 +8,7 @@ from hangar.wire.operator import BlockerDoc, ProgressDoc, ResultDoc
 
 
 def test_a_progress_carries_its_blockers_as_data_and_as_sentences() -> None:
-    waits = blocker("budget_spent", "default/a", budget="pdb default/api", needs=2, has=1)
+    waits = blocker("budget_spent", "pdb default/api", pods=["default/a"], needs=2, has=1)
     assert progress_doc(Progress(1, 3, "pods", "evicted 1/3", (waits,))) == ProgressDoc(
         done=1,
         total=3,
@@ -17,9 +17,9 @@ def test_a_progress_carries_its_blockers_as_data_and_as_sentences() -> None:
         blockers=[
             BlockerDoc(
                 code="budget_spent",
-                subject="default/a",
-                message="default/a waits for pdb default/api: needs 2 has 1",
-                facts={"budget": "pdb default/api", "needs": 2, "has": 1},
+                subject="pdb default/api",
+                message="pdb default/api holds back default/a: needs 2 has 1",
+                facts={"pods": ["default/a"], "needs": 2, "has": 1},
             )
         ],
     )

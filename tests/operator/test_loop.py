@@ -10,8 +10,10 @@ from hangar.domain.ids import NodeName
 from hangar.domain.limits import LANDING_MAX_S
 from hangar.operator.channel import HubError
 from hangar.operator.conductor import Conductor
+from hangar.operator.metrics import Vitals
 from tests.operator.fake_hub import STOP_AFTER_S, WAY_S, FakeHub, Stumbling, seconds
 from tests.operator.scene import Scene, a_cluster, an_operator, played
+from tests.telemetry.figures import figures_in
 from tests.virtual_loop import pass_time, run_virtual
 
 SHORTLY = 0.5
@@ -110,7 +112,7 @@ def test_a_lost_session_is_asked_for_anew_and_the_work_goes_on() -> None:
 def test_a_standby_asks_again_when_it_was_told_to_and_does_nothing_until_then() -> None:
     def held(hub: FakeHub, cluster: Stumbling) -> None:
         hub.submit("node.drain")
-        hub.refusals = [HubError("held by another", "standby", 2.0) for _ in range(3)]
+        hub.refusals = [HubError(f"held by another, heard at {n}", "standby", 2.0, f"r{n}") for n in range(3)]
 
     async def play(scene: Scene) -> None:
         await pass_time(5)
@@ -123,7 +125,8 @@ def test_a_standby_asks_again_when_it_was_told_to_and_does_nothing_until_then() 
 
     with capture_logs() as logs:
         played(play, held)
-    assert [each["event"] for each in logs if each["event"] in ("standby", "no session")] == ["standby"]
+    (said,) = [each for each in logs if each["event"] in ("standby", "no session")]
+    assert (said["event"], said["why"], said["request"]) == ("standby", "held by another, heard at 0", "r0")
 
 
 def test_a_hub_that_is_away_is_asked_in_growing_pauses() -> None:
@@ -274,7 +277,7 @@ def test_a_turn_that_fails_is_told_and_does_not_end_the_operator(monkeypatch: py
     real, faults = Conductor.turn, [ValueError("a fault"), ValueError("a fault")]
 
     def faulty(self, snapshot, now):  # type: ignore[no-untyped-def]
-        if faults:
+        if faults and self.operations:
             raise faults.pop()
         return real(self, snapshot, now)
 
@@ -287,7 +290,8 @@ def test_a_turn_that_fails_is_told_and_does_not_end_the_operator(monkeypatch: py
     monkeypatch.setattr(Conductor, "turn", faulty)
     with capture_logs() as logs:
         played(play)
-    assert [each["event"] for each in logs if each["log_level"] == "error"] == ["a turn failed"] * 2
+    failed = [each for each in logs if each["log_level"] == "error"]
+    assert [(each["event"], each["operations"]) for each in failed] == [("a turn failed", ["op_01"])] * 2
 
 
 def test_a_step_that_fails_inside_is_of_unknown_outcome_and_told() -> None:
@@ -311,3 +315,46 @@ def test_a_step_that_fails_inside_is_of_unknown_outcome_and_told() -> None:
     with capture_logs() as logs:
         played(play, faulty)
     assert [each["event"] for each in logs if each["log_level"] == "error"] == ["a step failed"]
+
+
+# --- how it is --------------------------------------------------------------------------------------------------------
+
+
+def test_what_it_does_is_counted_as_it_goes() -> None:
+    async def play(scene: Scene) -> None:
+        scene.cluster.answers_after_s = 0.5
+        await pass_time(0.3)
+        assert (scene.operator.vitals().operations, scene.operator.vitals().steps) == (1, 2)  # a cordon and an eviction
+        await pass_time(30)
+        vitals = scene.operator.vitals()
+        assert (vitals.operations, vitals.steps, vitals.standing_s) == (0, 0, 0.0)
+        assert vitals.silent_s is not None
+        assert vitals.silent_s < 4
+        told = figures_in(scene.operator._metrics.text(vitals).decode())
+        assert told['hangar_steps_total{answer="accepted",step="cordon"}'] == 1
+        assert told['hangar_steps_total{answer="accepted",step="evict"}'] == 2
+        assert told['hangar_step_duration_seconds_sum{step="evict"}'] == 1.0
+        assert told["hangar_turn_seconds_count"] > 4
+        assert told["hangar_turn_failures_total"] == 0
+
+    played(play)
+
+
+def test_without_a_session_nothing_stands_still() -> None:
+    def away(hub: FakeHub, cluster: Stumbling) -> None:
+        hub.is_away = True
+
+    async def play(scene: Scene) -> None:
+        await pass_time(300)
+        assert scene.operator.vitals() == Vitals()
+
+    played(play, away)
+
+
+def test_a_turn_that_is_wanted_and_not_taken_shows() -> None:
+    async def play(scene: Scene) -> None:
+        await pass_time(30)
+        scene.operator._turn_wanted.set()  # and no task has the time to look
+        assert scene.operator.vitals().standing_s > 1
+
+    played(play)

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from hangar.domain.limits import SETTLE_S
-from hangar.operator.settings import OperatorSettings
+from hangar.operator.settings import OperatorSettings, address_of
 
 
 def settings(patch: pytest.MonkeyPatch, **variables: str) -> OperatorSettings:
@@ -38,8 +38,30 @@ def test_what_is_allowed_is_a_list_with_commas(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("ALLOWED_OPERATIONS", "cordon,reboot"), ("SETTLE_S", "-1"), ("LOG_FORMAT", "xml")]
+    ("name", "text"),
+    [
+        ("ALLOWED_OPERATIONS", "cordon,reboot"),
+        ("SETTLE_S", "-1"),
+        ("LOG_FORMAT", "xml"),
+        ("METRICS_LISTEN", "9464"),
+        ("METRICS_LISTEN", ":9464"),
+        ("METRICS_LISTEN", "0.0.0.0"),
+        ("METRICS_LISTEN", "0.0.0.0:99999"),
+        ("METRICS_LISTEN", "http://0.0.0.0:9464"),
+        ("METRICS_LISTEN", "0.0.0.0:9464/metrics"),
+    ],
 )
 def test_what_cannot_be_meant_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
     with pytest.raises(ValidationError, match=name.lower()):
         settings(monkeypatch, **{name: text})
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [("0.0.0.0:9464", ("0.0.0.0", 9464)), ("[::]:0", ("::", 0)), ("localhost:80", ("localhost", 80))],
+)
+def test_where_metrics_are_shown_is_an_address_and_a_port(
+    monkeypatch: pytest.MonkeyPatch, text: str, address: tuple[str, int]
+) -> None:
+    assert settings(monkeypatch, METRICS_LISTEN=text).metrics_listen == text
+    assert address_of(text) == address

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from hangar.domain.budgets import may_evict
+from hangar.domain.budgets import explain, may_evict
 from hangar.domain.decision import Accepted, Answer, Answered, BudgetFull, Evict, Go, Progress, Unknown, Withheld
 from hangar.domain.ids import OperationId, PodUid
 from hangar.domain.kind import Job
 from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import Claims, ClusterSettings, StepKey, View, key_of
+from hangar.operator.pace import Pace
 from hangar.operator.turn import Decision, OpenJob, turn, view_of
 from tests.domain.building import (
     NOON,
@@ -59,7 +60,7 @@ def evicting(job: Job[Params, Memory], view: View, now: datetime) -> Go[Memory]:
     pod = view.snapshot.pods[PodUid(job.id[-1])]
     held = may_evict(pod, view)
     steps = () if held is not None else (Evict(pod.ref),)
-    waits = () if held is None else (held,)
+    waits = () if held is None else (explain(held, [pod], view),)
     return Go(job.memory, Progress(0, 1, "pods", "evicting"), steps, waits)
 
 
@@ -104,7 +105,7 @@ def seen(
     claims = Claims(None, {}, {PodUid(name): when for name, when in (sent or {}).items()})
     jobs = [open_job(going(0), OP, claims)]
     recently = {PodUid(name): when for name, when in (accepted or {}).items()}
-    return view_of(snapshot, jobs, in_flight, answers or {}, recently, NO_SETTINGS, at(seconds))
+    return view_of(snapshot, jobs, in_flight, answers or {}, recently, Pace(), NO_SETTINGS, at(seconds))
 
 
 THERE = a_snapshot(a_pod("a"))
@@ -112,7 +113,9 @@ THERE = a_snapshot(a_pod("a"))
 
 def test_a_view_carries_what_open_operations_hold() -> None:
     claims = draining("n1")[OperationId("op_01")]
-    view = view_of(a_snapshot(a_node()), [open_job(going(0), OP, claims)], frozenset(), {}, {}, NO_SETTINGS, NOON)
+    view = view_of(
+        a_snapshot(a_node()), [open_job(going(0), OP, claims)], frozenset(), {}, {}, Pace(), NO_SETTINGS, NOON
+    )
     assert view.claims == {OP: claims}
     assert view.draining_nodes() == {"n1"}
     assert view.leaving == frozenset()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from hangar.clock import to_us
-from hangar.domain.limits import LEASE_S
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.principals import Principal, Role
 from hangar.hub.store.store import Store
@@ -180,5 +179,4 @@ class SimulatedChannel:
 
 
 def _refusal(problem: Problem) -> HubError:
-    wait_s = problem.context.get("retry_after_s", LEASE_S) if problem.code.code == "standby" else None
-    return HubError(problem.detail, problem.code.code, wait_s)
+    return HubError(problem.detail, problem.code.code, problem.retry_after_s)

@@ -73,7 +73,7 @@ def budgets_spent_twice(patch: pytest.MonkeyPatch) -> None:
 
 def last_ready_is_taken(patch: pytest.MonkeyPatch) -> None:
     """Nothing keeps an owner's last ready pod."""
-    patch.setattr(hangar.kinds.node_drain, "keeps_last_ready", lambda pod, view: None)
+    patch.setattr("hangar.domain.pacing.keeps_last_ready", lambda pod, view: None)
 
 
 def gone_is_done(patch: pytest.MonkeyPatch) -> None:

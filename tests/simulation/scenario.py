@@ -34,7 +34,7 @@ from tests.simulation.checkers import (
 from tests.simulation.faulty import FaultyCluster, LiveWorld, Trouble
 from tests.simulation.fleet import a_budget, an_app
 from tests.simulation.net import SimulatedChannel, SimulatedHub, Weather
-from tests.simulation.solo import BOTH
+from tests.simulation.solo import ALL
 from tests.virtual_loop import NOON, START_S, LoopClock, pass_time
 
 TROUBLE_S = 90.0
@@ -75,7 +75,7 @@ class WatchedConductor(Conductor):
     """A conductor of which no turn may fail: the loop outlives that, and so would hide it here."""
 
     def __init__(self, broken: list[BaseException]) -> None:
-        super().__init__(KINDS, BOTH, ClusterSettings())
+        super().__init__(KINDS, ALL, ClusterSettings())
         self._broken = broken
 
     def turn(self, snapshot: Snapshot, now: datetime) -> Turned:
@@ -221,7 +221,7 @@ class Run:
             cluster_uid=site.name,
             incarnation=f"{site.name}-{site.starts}",
             kinds={name: kind.version for name, kind in KINDS.items()},
-            allowed=sorted(BOTH),
+            allowed=sorted(ALL),
         )
         conductor = WatchedConductor(self.broken)
         operator = Operator(cluster, channel, conductor, request, LoopClock())

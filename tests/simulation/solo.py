@@ -15,7 +15,7 @@ from hangar.operator.conductor import Conductor
 from hangar.wire.operator import Ack, JobDoc, ProgressDoc, ReportDoc, ResultDoc, SyncAnswer
 
 NOON = datetime(2026, 10, 27, 12, 0, 0, tzinfo=UTC)
-BOTH = frozenset({"cordon", "drain"})
+ALL = frozenset({"cordon", "drain", "force"})
 
 
 def stored(report: ReportDoc) -> Ack:
@@ -28,7 +28,7 @@ class Solo:
     """Drives operations to their end and remembers what was done on the way."""
 
     world: World
-    conductor: Conductor = field(default_factory=lambda: Conductor(KINDS, BOTH, ClusterSettings()))
+    conductor: Conductor = field(default_factory=lambda: Conductor(KINDS, ALL, ClusterSettings()))
     results: dict[OperationId, tuple[str, ResultDoc]] = field(default_factory=dict)
     progress: dict[OperationId, ProgressDoc] = field(default_factory=dict)
     memory: dict[OperationId, dict[str, Any]] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from hangar.wire.operator import InventoryAnswer, InventoryRequest
 from tests.simulation.faulty import FaultyCluster, LiveWorld, Trouble
 from tests.simulation.fleet import a_world
 from tests.simulation.net import SimulatedChannel, SimulatedHub, Weather
-from tests.simulation.solo import BOTH
+from tests.simulation.solo import ALL
 from tests.virtual_loop import LoopClock, pass_time, run_virtual
 
 
@@ -45,8 +45,8 @@ async def _cordoned_at_the_end(kind: str, *, was_cordoned: bool) -> list[bool]:
     operator = Operator(
         FaultyCluster(live, Trouble(), dice),
         channel,
-        Conductor(KINDS, BOTH, ClusterSettings()),
-        session_request(Identity(live.world.uid, "simulated"), BOTH),
+        Conductor(KINDS, ALL, ClusterSettings()),
+        session_request(Identity(live.world.uid, "simulated"), ALL),
         LoopClock(),
     )
     seen: list[bool] = []

@@ -22,7 +22,7 @@ def _restored() -> Iterator[None]:
 
 def test_json_lines_carry_level_logger_instant_and_what_is_bound(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logs("json", "info")
-    with structlog.contextvars.bound_contextvars(request_id="r1", operation="op_1"):
+    with structlog.contextvars.bound_contextvars(request="r1", operation="op_1"):
         structlog.get_logger("hangar.test").info("request", status=202)
         structlog.get_logger("hangar.test").debug("not asked for")
     captured = capsys.readouterr()
@@ -33,7 +33,7 @@ def test_json_lines_carry_level_logger_instant_and_what_is_bound(capsys: pytest.
         "level": "info",
         "logger": "hangar.test",
         "status": 202,
-        "request_id": "r1",
+        "request": "r1",
         "operation": "op_1",
     }
     assert captured.out == ""

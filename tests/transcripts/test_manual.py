@@ -191,7 +191,8 @@ def test_the_history_is_filtered_by_type_target_and_outcome(story: Story) -> Non
 
 def test_a_wait_that_times_out_leaves_the_drain_running_and_names_the_budget_with_its_numbers(story: Story) -> None:
     said = story.seen["time-out"]
-    assert "waits for pdb serving/mixtral-8x7b: needs 5 has 5" in said.err
+    assert "pdb serving/mixtral-8x7b holds back serving/mixtral-8x7b-rs-00001" in said.err
+    assert "needs 5 has 5" in said.err
     assert "is still running after 1s" in said.err
     assert f"hgr operation wait {said.lines[0]} --wait-timeout TIME" in said.err
 

@@ -44,8 +44,11 @@ def api() -> str:
 
 
 def _role(route: APIRoute) -> str:
-    roles = [ROLE_OF[call] for call in _calls(route.dependant) if call in ROLE_OF]
-    return roles[0].value if roles else "no token"
+    calls = list(_calls(route.dependant))
+    roles = [ROLE_OF[call] for call in calls if call in ROLE_OF]
+    if roles:
+        return roles[0].value
+    return "any" if authentication.caller in calls else "no token"
 
 
 def _calls(dependant: Dependant) -> Iterator[object]:
@@ -64,7 +67,7 @@ ABOUT_ROLES = {
     Role.VIEWER: "reads everything but tokens",
     Role.MAINTAINER: "asks for operations, and cancels them",
     Role.ADMIN: "makes and revokes tokens",
-    Role.OPERATOR: "the process in one cluster; reaches `/v1/operator` alone",
+    Role.OPERATOR: "the process in one cluster; reaches `/v1/operator`, and beside it `/v1/whoami` alone",
 }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from hangar.cli.commands import Parser, add_hub_options, parser_of
 from hangar.cli.exits import Exit
-from hangar.cli.nouns import NOUNS, WORDS, verbs_of
+from hangar.cli.nouns import COMMANDS, NOUNS, WORDS, command_of, verbs_of
 from hangar.demo.__main__ import _parser as demo_parser
 from hangar.hub.__main__ import _parser as hub_parser
 from hangar.kinds import KINDS
@@ -17,10 +17,16 @@ COMMON = "which hub"
 def command_line() -> str:
     """Return the page of all commands."""
     parts = ["## hgr", table(("noun", "what it is about"), [(f"[{noun}](#hgr-{noun})", NOUNS[noun]) for noun in NOUNS])]
-    parts += [table(("also", "what it does"), [(code(f"hgr {word}"), text) for word, text in WORDS.items()])]
+    also = [(f"[{name}](#hgr-{name})", text) for name, text in COMMANDS.items()]
+    also += [(code(f"hgr {word}"), text) for word, text in WORDS.items()]
+    parts += [table(("also", "what it does"), also)]
     parts += ["Every verb takes these, which may stand before the noun as well:", _table(_hub_options())]
     for noun in NOUNS:
         parts += [f"## hgr {noun}", *_verbs(noun)]
+    for name in COMMANDS:
+        verb = command_of(name)
+        rows = _table(_arguments(parser_of(f"hgr {name}", verb, [])))
+        parts += [f"## hgr {name}", sentence(verb.summary), rows]
     parts += ["## hangar-server", *_commands(hub_parser()), "## hangar-demo", *_commands(demo_parser())]
     parts += ["## hangar-operator\n\nIt takes no flags: see [settings](settings.md#the-operator)."]
     return page("Command line", *parts)

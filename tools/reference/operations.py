@@ -63,7 +63,7 @@ def _kind(kind: Kind[Any, Any]) -> str:
             _type_of(hints[field.name]),
             _default(field),
             _bounds(field),
-            sentence(str(field.metadata["help"])),
+            _meaning(field),
         )
         for field in dataclasses.fields(kind.params)
     ]
@@ -73,6 +73,12 @@ def _kind(kind: Kind[Any, Any]) -> str:
         f"Its steps: {codes(step.__name__ for step in kind.steps)}."
     )
     return f"## {kind.name}\n\n{facts}\n\n{table(header, rows)}"
+
+
+def _meaning(field: dataclasses.Field[object]) -> str:
+    needs = field.metadata.get("needs")
+    also = f" The cluster must allow {code(str(needs))}." if needs else ""
+    return sentence(str(field.metadata["help"])) + also
 
 
 def _type_of(hint: object) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from tools.reference import api, command_line, operations, process
+from tools.reference import api, command_line, metrics, operations, process
 from tools.reference.markdown import page, table
 
 FOLDER = "docs/reference"
@@ -18,6 +18,7 @@ PAGES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "problems.md": ("the codes of the API's errors", api.problems),
     "roles.md": ("what a token may do", api.roles),
     "settings.md": ("of hub, operator and `hgr`", process.settings),
+    "metrics.md": ("what hub and operator tell in figures", metrics.metrics),
     "limits.md": ("every bound, with its reason", process.limits),
     "access-rules.md": ("what the operator needs in Kubernetes", process.access),
 }

@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings
 from hangar.domain import limits as bounds
 from hangar.hub.__main__ import _parser as hub_parser
 from hangar.hub.settings import HubSettings
-from hangar.operator.cluster.kubernetes.access import NEEDED, Access
+from hangar.operator.cluster.kubernetes.access import NEEDED, OPTIONAL, Access
 from hangar.operator.settings import OperatorSettings
 from tools.reference import sources
 from tools.reference.command_line import parsers_of
@@ -77,7 +77,7 @@ def _value(hint: object) -> str:
     if get_origin(wanted) is frozenset:
         return f"any of {_value(get_args(wanted)[0])}"
     assert isinstance(wanted, type)
-    return {str: "text", Path: "file", bool: "yes or no", float: "seconds"}[wanted]
+    return {str: "text", Path: "file", bool: "yes or no", float: "seconds", int: "number"}[wanted]
 
 
 def _default(field: FieldInfo) -> str:
@@ -117,20 +117,30 @@ def _figure(value: float) -> str:
 def access() -> str:
     """Return the page of access rules, with a manifest of them."""
     header = ("group", "resource", "verb", *NEEDED)
-    every = list(dict.fromkeys(each for needed in NEEDED.values() for each in needed))
     rows = [
-        (each.group or "core", _resource(each), each.verb, *("yes" if each in NEEDED[name] else "" for name in NEEDED))
-        for each in every
+        (each.group or "core", _resource(each), each.verb, *(_how_needed(each, name) for name in NEEDED))
+        for each in _every_access()
     ]
     return page(
         "Access rules in Kubernetes",
         "What the operator needs for each member of a cluster's allowed set. What is not granted is not allowed: the "
-        "operator asks Kubernetes at its start. Beside these: `get` on the namespace `kube-system`, whose UID pins the "
+        "operator asks Kubernetes at its start. What is `optional` makes it see sooner that a pod would fit nowhere; "
+        "nothing is refused without it. Beside these: `get` on the namespace `kube-system`, whose UID pins the "
         "cluster. Every account may ask about its own access as Kubernetes comes.",
         table(header, rows),
         "## As a manifest\n\nFor all that this version can do; the namespace and the account are made here, too.",
         f"```yaml\n{manifest()}```",
     )
+
+
+def _every_access() -> list[Access]:
+    return list(dict.fromkeys((*(each for needed in NEEDED.values() for each in needed), *OPTIONAL)))
+
+
+def _how_needed(each: Access, name: str) -> str:
+    if each in OPTIONAL:
+        return "optional" if name != "cordon" else ""
+    return "yes" if each in NEEDED[name] else ""
 
 
 def _resource(each: Access) -> str:
@@ -141,7 +151,7 @@ def manifest() -> str:
     """Return the manifest of an account with exactly the access that the operator needs."""
     name, namespace = "hangar-operator", "hangar-system"
     rules: dict[tuple[str, str], list[str]] = {}
-    for each in dict.fromkeys(each for needed in NEEDED.values() for each in needed):
+    for each in _every_access():
         rules.setdefault((each.group, _resource(each)), []).append(each.verb)
     cluster_rules = [
         {"apiGroups": [group], "resources": [resource], "verbs": verbs} for (group, resource), verbs in rules.items()

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
+    from hangar.cli.commands import Verb
     from hangar.cli.exits import Exit
     from hangar.cli.failures import Failure
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 def main(words: Sequence[str] | None = None) -> int:
     """Run hgr with these words (those of the command line by default) and return its exit code."""
     words = sys.argv[1:] if words is None else words
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks for the words that could come next
+        from hangar.cli.complete import complete
+
+        return complete(os.environ)
     if list(words) in (["--help"], ["-h"], ["help"]):
         # The overview is what people ask for first: it is printed before anything is imported for a command.
         from hangar.cli.help import overview
@@ -51,12 +56,13 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> Exit:
     from hangar.cli.failures import UsageError
-    from hangar.cli.nouns import NOUNS, WORDS
+    from hangar.cli.nouns import COMMANDS, NOUNS, WORDS, command_of
 
     given, words = _before_the_noun(words)
+    known = ", ".join([*NOUNS, *COMMANDS, *WORDS])
     match words:
         case []:
-            raise UsageError(f"a noun is missing: {', '.join([*NOUNS, *WORDS])}", hints=("hgr --help explains them",))
+            raise UsageError(f"a noun is missing: {known}", hints=("hgr --help explains them",))
         case ["version"]:
             return _say_version()
         case ["help", *about]:
@@ -65,12 +71,13 @@ def _run(words: list[str]) -> Exit:
             return _help([noun])
         case [noun, *rest] if noun in NOUNS:
             return _run_verb(noun, rest, given)
+        case [name, *rest] if name in COMMANDS:
+            return _run_parsed(f"hgr {name}", command_of(name), rest, given)
         case _:
-            raise UsageError(f"there is no noun {words[0]!r}; known: {', '.join([*NOUNS, *WORDS])}")
+            raise UsageError(f"there is no noun {words[0]!r}; known: {known}")
 
 
 def _run_verb(noun: str, words: list[str], given: Namespace) -> Exit:
-    from hangar.cli.commands import parser_of
     from hangar.cli.failures import UsageError
     from hangar.cli.nouns import verbs_of
 
@@ -81,8 +88,13 @@ def _run_verb(noun: str, words: list[str], given: Namespace) -> Exit:
     name, *rest = words
     if name not in verbs:
         raise UsageError(f"hgr {noun} has no verb {name!r}; it has: {listed}")
-    parser = parser_of(f"hgr {noun} {name}", verbs[name], rest)
-    return verbs[name].run(parser.parse_args(rest, given))
+    return _run_parsed(f"hgr {noun} {name}", verbs[name], rest, given)
+
+
+def _run_parsed(prog: str, verb: Verb, words: list[str], given: Namespace) -> Exit:
+    from hangar.cli.commands import parser_of
+
+    return verb.run(parser_of(prog, verb, words).parse_args(words, given))
 
 
 def _before_the_noun(words: list[str]) -> tuple[Namespace, list[str]]:
@@ -109,7 +121,7 @@ def _help(about: list[str]) -> Exit:
     from hangar.cli.exits import Exit
     from hangar.cli.failures import UsageError
     from hangar.cli.help import exit_codes, of_noun, overview
-    from hangar.cli.nouns import NOUNS
+    from hangar.cli.nouns import COMMANDS, NOUNS
 
     match about:
         case []:
@@ -120,8 +132,11 @@ def _help(about: list[str]) -> Exit:
             print(of_noun(noun))
         case [noun, _, *_] if noun in NOUNS:
             return _run([*about, "--help"])
+        case [name] if name in COMMANDS:
+            return _run([name, "--help"])
         case _:
-            raise UsageError(f"there is no help on {' '.join(about)!r}; try: {', '.join([*NOUNS, 'exit-codes'])}")
+            known = ", ".join([*NOUNS, *COMMANDS, "exit-codes"])
+            raise UsageError(f"there is no help on {' '.join(about)!r}; try: {known}")
     return Exit.SUCCESS
 
 

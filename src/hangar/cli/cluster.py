@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
+    from typing import NoReturn
 
     from hangar.cli.commands import Parser
     from hangar.cli.documents import Document
@@ -32,9 +33,9 @@ def _allowed(item: Document, now_s: float) -> str:
 COLUMNS = (
     Column("NAME", text_of("name")),
     Column("OPERATOR", _state, style=lambda text: GREEN if text == "online" else RED),
-    Column("SEEN", age_of("last_seen_at")),
+    Column("SEEN", age_of("last_seen_at"), gives_way=1),
     Column("NODES", text_of("nodes")),
-    Column("ALLOWED", _allowed),
+    Column("ALLOWED", _allowed, cells_min=16),
     Column("KUBERNETES", text_of("kubernetes_version"), is_wide=True),
     Column("VERSION", text_of("operator_version"), is_wide=True),
     Column("UID", text_of("uid"), is_wide=True),
@@ -42,13 +43,31 @@ COLUMNS = (
 
 
 def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
-    add_list_options(parser)
+    add_list_options(parser, watched="then print each cluster that changes")
 
 
 def _ls(args: Namespace) -> Exit:
     with Hub(resolve(args, os.environ)) as hub:
+        if args.watch:
+            _watch(args, hub)
         print_list(args, hub.pages("/v1/clusters", {}, args.limit), COLUMNS, names_in("name"), "clusters")
     return Exit.SUCCESS
+
+
+def _watch(args: Namespace, hub: Hub) -> NoReturn:
+    from hangar.cli.watch import Printer, Rows, watch
+
+    printer = Printer(args, COLUMNS, _name)
+    clusters = Rows(args, lambda: hub.pages("/v1/clusters", {}, args.limit), _name, printer.news, _is_concerned)
+    watch(args, hub, {}, printer, clusters)
+
+
+def _name(item: Document) -> str:
+    return str(item["name"])
+
+
+def _is_concerned(event: Document) -> bool:
+    return event["object"]["kind"] == "cluster" or event["type"] in ("node.added", "node.removed")
 
 
 def _add_get(parser: Parser, _words: Sequence[str]) -> None:

@@ -19,25 +19,34 @@ HELP_WIDTH = 80
 
 
 class Verb:
-    """One verb of a noun: its summary, what it adds to the parser, and what it does."""
+    """One verb of a noun, or a command: its summary, what it adds to the parser, and what it does.
 
-    __slots__ = ("add_arguments", "run", "summary")
+    `asks_hub` is false for what speaks to no hub, or says itself to which.
+    """
+
+    __slots__ = ("add_arguments", "asks_hub", "run", "summary")
 
     def __init__(
         self,
         summary: str,
         add_arguments: Callable[[Parser, Sequence[str]], None],
         run: Callable[[argparse.Namespace], Exit],
+        *,
+        asks_hub: bool = True,
     ) -> None:
         self.summary = summary
         self.add_arguments = add_arguments
         self.run = run
+        self.asks_hub = asks_hub
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose complaints are UsageErrors; `explained_by` is the command that tells more."""
 
-    def __init__(self, *, prog: str, description: str | None = None, add_help: bool = True) -> None:
+    # To the parsers below another one argparse hands settings of its own, and more of them with each release.
+    def __init__(
+        self, *, prog: str, description: str | None = None, add_help: bool = True, **_settings: object
+    ) -> None:
         super().__init__(
             prog=prog, description=description, add_help=add_help, allow_abbrev=False, formatter_class=_formatter
         )
@@ -66,7 +75,8 @@ def parser_of(prog: str, verb: Verb, words: Sequence[str]) -> Parser:
     """Return the parser of one verb; `words` are its arguments, for those that depend on what is asked for."""
     parser = Parser(prog=prog, description=f"{verb.summary}.")
     verb.add_arguments(parser, words)
-    add_hub_options(parser)
+    if verb.asks_hub:
+        add_hub_options(parser)
     return parser
 
 
@@ -90,9 +100,11 @@ def add_output_options(parser: Parser, *, has_header: bool = False) -> None:
         group.add_argument("--no-headers", action="store_true", help="leave the table's header out")
 
 
-def add_list_options(parser: Parser) -> None:
-    """Add what every `ls` takes."""
+def add_list_options(parser: Parser, *, watched: str | None = None) -> None:
+    """Add what every `ls` takes; `watched` says what --watch does where there is something to watch."""
     parser.add_argument("--limit", type=positive, metavar="N", help="print at most N of them")
+    if watched is not None:
+        parser.add_argument("-w", "--watch", action="store_true", help=f"{watched}, until Ctrl-C")
     add_output_options(parser, has_header=True)
 
 

@@ -10,7 +10,7 @@ from hangar.cli.exits import Exit
 from hangar.cli.failures import Failure, UsageError
 from hangar.cli.printing import hint, names_in, print_list
 from hangar.cli.render import ABSENT, GREEN, Column, text_of
-from hangar.cli.settings import Config, Context, config_path, load_config, read_token, resolve
+from hangar.cli.settings import Config, Context, checked_token, config_path, load_config, read_token, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _add_name(parser: Parser, _words: Sequence[str]) -> None:
 def _use(args: Namespace) -> Exit:
     config = load_config(os.environ)
     context = _known(config, args.name)
-    _save(Config(config.contexts, args.name))
+    save(Config(config.contexts, args.name))
     hint(f"hgr now speaks to {context.server}")
     return Exit.SUCCESS
 
@@ -76,7 +76,7 @@ def _rm(args: Namespace) -> Exit:
     config = load_config(os.environ)
     _known(config, args.name)
     left = {name: context for name, context in config.contexts.items() if name != args.name}
-    _save(Config(left, None if config.current == args.name else config.current))
+    save(Config(left, None if config.current == args.name else config.current))
     if config.current == args.name:
         hint("that was the current context; choose another: hgr context use NAME")
     return Exit.SUCCESS
@@ -91,8 +91,7 @@ def _add_set(parser: Parser, words: Sequence[str]) -> None:
 def _set(args: Namespace) -> Exit:
     """Add a context, or change what is given of one; the first one becomes the current one."""
     name = args.name
-    if not name or not name.isascii() or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
-        raise UsageError(f"{name!r} cannot be a context's name: letters, digits, dots, - and _ can")
+    check_name(name)
     if args.token_file and args.token_stdin:
         raise UsageError("--token-file and --token-stdin both give the token; give one of them")
     config = load_config(os.environ)
@@ -100,35 +99,39 @@ def _set(args: Namespace) -> Exit:
     server = args.server or (before.server if before else None)
     if server is None:
         raise UsageError(f"context {name} is new: it needs --server URL")
-    _check_address(server)
+    check_address(server)
     token, token_file = (before.token, before.token_file) if before else (None, None)
     if args.token_stdin:
-        token, token_file = _from_stdin(), None
+        token, token_file = checked_token(sys.stdin.readline(), "stdin"), None
     if args.token_file:
         token, token_file = None, os.path.abspath(os.path.expanduser(args.token_file))
         read_token(token_file, "--token-file")
     ca_file = os.path.abspath(args.ca_file) if args.ca_file else before.ca_file if before else None
     after = Context(name, server, token=token, token_file=token_file, ca_file=ca_file)
-    _save(Config({**config.contexts, name: after}, config.current or name))
+    save(Config({**config.contexts, name: after}, config.current or name))
     if config.current is None:
         hint(f"{name} is the current context")
     return Exit.SUCCESS
 
 
-def _check_address(server: str) -> None:
+def check_name(name: str) -> None:
+    """Raise UsageError unless this can be a context's name."""
+    if not name or not name.isascii() or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+        raise UsageError(f"{name!r} cannot be a context's name: letters, digits, dots, - and _ can")
+
+
+def check_address(server: str) -> None:
+    """Warn of an address to which a token travels for all to read.
+
+    Raises:
+        UsageError: it is the address of no hub.
+    """
     from hangar.cli.http import Hub
     from hangar.cli.settings import Endpoint
 
     Hub(Endpoint(server, source="--server", token=None))  # it refuses what is no address
     if server.startswith("http://") and not server.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")):
         hint(f"warning: {server} is not https: the token travels for all to read")
-
-
-def _from_stdin() -> str:
-    token = sys.stdin.readline().strip()
-    if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise UsageError("stdin held no token: one word of visible ASCII is expected")
-    return token
 
 
 def _known(config: Config, name: str) -> Context:
@@ -138,7 +141,7 @@ def _known(config: Config, name: str) -> Context:
     return config.contexts[name]
 
 
-def _save(config: Config) -> None:
+def save(config: Config) -> None:
     """Replace the file in one step, so that no reader and no crash ever sees half of it."""
     path = config_path(os.environ)
     draft = f"{path}.{os.getpid()}"

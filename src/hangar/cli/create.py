@@ -55,6 +55,12 @@ def add_create(parser: Parser, words: Sequence[str]) -> None:
         type=_key,
         help="the same key gives the same operation, however often it is sent (default: a fresh one)",
     )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="change and record nothing, print what would happen; exits with 11 if it would fail before it moved "
+        "anything",
+    )
     add_wait_options(parser)
     add_output_options(parser)
     if kind_name in kinds:
@@ -65,7 +71,9 @@ def add_create(parser: Parser, words: Sequence[str]) -> None:
 
 
 def create(args: Namespace) -> Exit:
-    """Create the operation, print its id, and wait for its end if that was asked for."""
+    """Create the operation, print its id, and wait for its end if that was asked for; or print only its plan."""
+    if args.dry_run:
+        return _foresee(args)
     screen = screen_for(args)
     known: list[str] = []
     with Hub(resolve(args, os.environ)) as hub, detaching(args, lambda: known[0] if known else None, screen):
@@ -78,10 +86,20 @@ def create(args: Namespace) -> Exit:
     return Exit.SUCCESS if ended["phase"] == "succeeded" else Exit.OPERATION_FAILED
 
 
-def _ask(args: Namespace, hub: Hub) -> Document:
+def _foresee(args: Namespace) -> Exit:
+    from hangar.cli.plan import print_plan
+
+    if is_waiting(args):
+        flag = "--wait" if args.wait else "--wait-timeout"
+        raise UsageError(f"--dry-run begins nothing, so {flag} has no end to wait for; give one of them")
+    with Hub(resolve(args, os.environ)) as hub:
+        plan: Document = hub.post("/v1/operations", _request(args), {}, {"dry_run": "true"}).document
+    return print_plan(args, plan)
+
+
+def _request(args: Namespace) -> dict[str, object]:
     from hangar.cli.kind_flags import given_params
 
-    key = args.idempotency_key or os.urandom(16).hex()
     wanted = {
         "type": args.type,
         "target": args.target,
@@ -89,10 +107,14 @@ def _ask(args: Namespace, hub: Hub) -> Document:
         "params": given_params(args) or None,
         "reason": args.reason,
     }
-    body = {name: value for name, value in wanted.items() if value is not None}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _ask(args: Namespace, hub: Hub) -> Document:
+    key = args.idempotency_key or os.urandom(16).hex()
     repeat = f"to find out, or to go on, repeat the command with --idempotency-key {key}"
     try:
-        answer = hub.post("/v1/operations", body, {"Idempotency-Key": key})
+        answer = hub.post("/v1/operations", _request(args), {"Idempotency-Key": key})
     except Failure as failure:
         if failure.is_unsent:
             failure.hints = (*failure.hints, "nothing was created")

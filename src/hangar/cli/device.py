@@ -15,15 +15,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
+    from typing import NoReturn
 
     from hangar.cli.commands import Parser
     from hangar.cli.documents import Document
+    from hangar.cli.http import Query
 
 COLUMNS = (
     Column("CLUSTER", text_of("cluster")),
     Column("NODE", text_of("node")),
     Column("RESOURCE", text_of("resource")),
-    Column("CAPACITY", text_of("capacity")),
+    Column("CAPACITY", text_of("capacity"), gives_way=1),
     Column("ALLOCATABLE", text_of("allocatable")),
     Column("ALLOCATED", text_of("allocated")),
     Column("FREE", text_of("free"), style=lambda text: None if text == "0" else GREEN),
@@ -32,7 +34,11 @@ COLUMNS = (
 
 def names(items: Iterator[Document]) -> Iterator[str]:
     """Yield `cluster/node/resource` of each row: no less names a device."""
-    return (f"{item['cluster']}/{item['node']}/{item['resource']}" for item in items)
+    return map(_name, items)
+
+
+def _name(item: Document) -> str:
+    return f"{item['cluster']}/{item['node']}/{item['resource']}"
 
 
 def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
@@ -44,7 +50,7 @@ def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
         action="store_true",
         help="only what a new pod could get now: free, on a ready, uncordoned node",
     )
-    add_list_options(parser)
+    add_list_options(parser, watched="then print each line that changes")
 
 
 def _ls(args: Namespace) -> Exit:
@@ -55,8 +61,22 @@ def _ls(args: Namespace) -> Exit:
         "allocatable": "true" if args.allocatable else None,
     }
     with Hub(resolve(args, os.environ)) as hub:
+        if args.watch:
+            _watch(args, hub, query)
         print_list(args, hub.pages("/v1/devices", query, args.limit), COLUMNS, names, among("devices", query))
     return Exit.SUCCESS
+
+
+def _watch(args: Namespace, hub: Hub, query: Query) -> NoReturn:
+    from hangar.cli.watch import Printer, Rows, watch
+
+    printer = Printer(args, COLUMNS, _name)
+    devices = Rows(args, lambda: hub.pages("/v1/devices", query, args.limit), _name, printer.news, _is_concerned)
+    watch(args, hub, {"cluster": args.cluster}, printer, devices)
+
+
+def _is_concerned(event: Document) -> bool:
+    return event["object"]["kind"] in ("node", "operation")
 
 
 VERBS = {"ls": Verb("list devices, one line a node and resource", _add_ls, _ls)}

@@ -6,7 +6,7 @@ from enum import IntEnum
 class Exit(IntEnum):
     """What the process says when it ends, and what that means."""
 
-    SUCCESS = 0, "success; with --wait: the operation succeeded"
+    SUCCESS = 0, "success; with --wait: the operation succeeded; with --dry-run: it would begin"
     UNEXPECTED = 1, "unexpected error"
     USAGE = 2, "wrong usage, or an invalid request (HTTP 400, 422)"
     REFUSED = 4, "not authenticated, forbidden, or refused by the cluster's settings (HTTP 401, 403)"
@@ -14,7 +14,10 @@ class Exit(IntEnum):
     CONFLICT = 6, "conflict with the present state (HTTP 409, 412)"
     UNREACHABLE = 7, "the hub cannot be reached, or is too busy"
     WAIT_TIMEOUT = 8, "the wait timed out, the operation goes on (--wait-timeout extends)"
-    OPERATION_FAILED = 11, "the operation failed or was cancelled"
+    OPERATION_FAILED = (
+        11,
+        "the operation failed or was cancelled; with --dry-run: it would fail before it moved anything",
+    )
     INTERRUPTED = 130, "interrupted: hgr detached, the operation goes on"
 
     meaning: str

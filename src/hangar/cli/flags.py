@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_POSITIONAL = {"type": "TYPE", "target": "TARGET"}
+_NAMED = {"type": "TYPE", "target": "TARGET", "name": "NAME", "role": "--role", "expires_in_s": "--expires"}
 _SECONDS = "_s"
 
 
@@ -16,8 +16,8 @@ def as_typed(path: str) -> str:
 
     A path that no command line has, such as `params.a.b`, stays as it is.
     """
-    if path in _POSITIONAL:
-        return _POSITIONAL[path]
+    if path in _NAMED:
+        return _NAMED[path]
     where, dot, name = path.rpartition(".")
     if (not dot and path in ("cluster", "reason")) or where in ("params", "query", "header"):
         return flag_of(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hangar.cli.nouns import NOUNS, WORDS, verbs_of
+from hangar.cli.nouns import COMMANDS, NOUNS, WORDS, verbs_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def overview() -> str:
             *_listed(NOUNS),
             "",
             "also:",
-            *_listed(WORDS),
+            *_listed({**COMMANDS, **WORDS}),
             "",
             "which hub (before the noun, or after the verb):",
             *_listed(

@@ -6,6 +6,7 @@ import json
 import select
 import sys
 import time
+from contextlib import suppress
 
 import hangar
 from hangar.cli.exits import PASSING_STATUSES, Exit
@@ -22,11 +23,13 @@ if "http.client" not in sys.modules and "ssl" not in sys.modules:
         del sys.modules["ssl"]
 else:
     import http.client
+from socket import SHUT_RDWR
 from urllib.parse import quote, urlencode, urlsplit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from socket import socket
     from ssl import SSLContext
     from typing import Any
     from urllib.parse import SplitResult
@@ -64,6 +67,25 @@ class Response:
         self.status = status
         self.headers = headers
         self.document = document
+
+
+class LongAnswer:
+    """An answer that goes on until the hub ends it."""
+
+    __slots__ = ("_answer", "_socket")
+
+    def __init__(self, answer: http.client.HTTPResponse, sock: socket) -> None:
+        self._answer = answer
+        self._socket = sock
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield its lines as they come. Raises OSError, HTTPException when the connection breaks."""
+        return iter(self._answer)
+
+    def end(self) -> None:
+        """Let no more come; this may be called while another thread reads."""
+        with suppress(OSError):
+            self._socket.shutdown(SHUT_RDWR)
 
 
 class Hub:
@@ -128,6 +150,28 @@ class Hub:
                     raise
                 self._sleep(max(RETRY_PAUSES_S[tries - 1], asked_s))
 
+    def open(self, path: str, query: Query, headers: Mapping[str, str], silence_max_s: float) -> LongAnswer:
+        """Ask for an answer that goes on, and return it; nothing else can be asked before `close`."""
+        self._is_sending = False
+        is_open = False
+        try:
+            connection = self._connect()
+            connection.sock.settimeout(silence_max_s)
+            self._is_sending = True
+            connection.request("GET", self._url(path, query), None, self._headers(headers))
+            sock = connection.sock  # where the answer ends with the connection, it is taken from there
+            answer = connection.getresponse()
+            content = b"" if (is_open := answer.status == 200) else answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise self.unreachable(error) from None
+        finally:
+            if not is_open:
+                self.close()
+        if not is_open:
+            self._understood(answer, content)
+            raise self._unintelligible(f"it answered {answer.status} where an endless answer was asked for")
+        return LongAnswer(answer, sock)
+
     def request(
         self,
         method: str,
@@ -140,11 +184,7 @@ class Hub:
         on_tick: Callable[[], None] | None = None,
     ) -> Response:
         """Send one request and return its answer; `on_tick` is called about once a second while it is awaited."""
-        filled = {name: value for name, value in (query or {}).items() if value is not None}
-        url = f"{self._base}{path}?{urlencode(filled)}" if filled else f"{self._base}{path}"
-        all_headers = {"Accept": "application/json", "User-Agent": f"hgr/{hangar.__version__}", **(headers or {})}
-        if self.endpoint.token is not None:
-            all_headers["Authorization"] = f"Bearer {self.endpoint.token}"
+        url, all_headers = self._url(path, query), self._headers(headers)
         payload = None
         if body is not None:
             payload = json.dumps(body).encode()
@@ -155,7 +195,7 @@ class Hub:
             answer, content = self._exchange(method, url, payload, all_headers, timeout_s, on_tick)
             is_read = True
         except (OSError, http.client.HTTPException) as error:
-            raise self._unreachable(error) from None
+            raise self.unreachable(error) from None
         finally:
             if not is_read:
                 self.close()  # an answer that nobody read would be taken for the next one's
@@ -167,12 +207,22 @@ class Hub:
             self._connection.close()
             self._connection = None
 
+    def _url(self, path: str, query: Query | None) -> str:
+        filled = {name: value for name, value in (query or {}).items() if value is not None}
+        return f"{self._base}{path}?{urlencode(filled)}" if filled else f"{self._base}{path}"
+
+    def _headers(self, headers: Mapping[str, str] | None) -> dict[str, str]:
+        filled = {"Accept": "application/json", "User-Agent": f"hgr/{hangar.__version__}", **(headers or {})}
+        if self.endpoint.token is not None:
+            filled["Authorization"] = f"Bearer {self.endpoint.token}"
+        return filled
+
     def _exchange(
         self,
         method: str,
         url: str,
         payload: bytes | None,
-        headers: Mapping[str, str],
+        headers: dict[str, str],
         timeout_s: float,
         on_tick: Callable[[], None] | None,
     ) -> tuple[http.client.HTTPResponse, bytes]:
@@ -181,7 +231,7 @@ class Hub:
         connection.sock.settimeout(timeout_s)
         self._is_sending = True
         try:
-            connection.request(method, url, payload, dict(headers))
+            connection.request(method, url, payload, headers)
             if on_tick is not None:
                 _tick_until_readable(connection, timeout_s, on_tick)
             answer = connection.getresponse()
@@ -237,7 +287,8 @@ class Hub:
             return Failure(Exit.UNREACHABLE, f"the hub behind {where} is not there: {said}", is_passing=True)
         return Failure(Exit.UNEXPECTED, f"{where} does not answer like a hub: {said}")
 
-    def _unreachable(self, error: Exception) -> Failure:
+    def unreachable(self, error: Exception) -> Failure:
+        """Return what it means for the caller that a connection could not be made, or broke."""
         message = f"cannot reach the hub at {self.endpoint.server} (from {self.endpoint.source}): {_cause(error)}"
         if type(error).__name__ == "SSLCertVerificationError":
             hint = (

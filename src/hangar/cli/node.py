@@ -15,9 +15,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
+    from typing import NoReturn
 
     from hangar.cli.commands import Parser
     from hangar.cli.documents import Document
+    from hangar.cli.http import Query
+
+
+OPERATION_ID_CELLS = len("op_") + 26
+"""An id that is cut is of no use: it cannot be looked up."""
 
 
 def _cordoned(item: Document, _now_s: float) -> str:
@@ -34,12 +40,12 @@ def _gpus(item: Document, _now_s: float) -> str:
 
 COLUMNS = (
     Column("NAME", text_of("name")),
-    Column("CLUSTER", text_of("cluster")),
+    Column("CLUSTER", text_of("cluster"), gives_way=2),
     Column("READY", text_of("ready"), style=lambda text: YELLOW if text == "false" else None),
     Column("CORDON", _cordoned, style=lambda text: YELLOW if text != ABSENT else None),
-    Column("REPLICAS", text_of("replicas")),
+    Column("REPLICAS", text_of("replicas"), gives_way=1),
     Column("ALLOCATED", _gpus, is_wide=True),
-    Column("OPERATION", text_of("operation")),
+    Column("OPERATION", text_of("operation"), cells_min=OPERATION_ID_CELLS),
     Column("CORDONED-BY", text_of("cordon", "actor"), is_wide=True),
     Column("SEEN", age_of("updated_at"), is_wide=True),
     Column("UID", text_of("uid"), is_wide=True),
@@ -60,14 +66,33 @@ def names(items: Iterator[Document]) -> Iterator[str]:
 def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
     parser.add_argument("--cluster", metavar="NAME", help="only nodes of this cluster")
     parser.add_argument("--cordoned", action="store_true", help="only cordoned nodes")
-    add_list_options(parser)
+    add_list_options(parser, watched="then print each node that changes")
 
 
 def _ls(args: Namespace) -> Exit:
     query = {"cluster": args.cluster, "cordoned": "true" if args.cordoned else None}
     with Hub(resolve(args, os.environ)) as hub:
+        if args.watch:
+            _watch(args, hub, query)
         print_list(args, hub.pages("/v1/nodes", query, args.limit), COLUMNS, names, among("nodes", query))
     return Exit.SUCCESS
+
+
+def _watch(args: Namespace, hub: Hub, query: Query) -> NoReturn:
+    from hangar.cli.watch import Printer, Rows, watch
+
+    # A bare name may become ambiguous with any new node.
+    printer = Printer(args, COLUMNS, _full_name)
+    nodes = Rows(args, lambda: hub.pages("/v1/nodes", query, args.limit), _full_name, printer.news, _is_concerned)
+    watch(args, hub, {"cluster": args.cluster}, printer, nodes)
+
+
+def _full_name(item: Document) -> str:
+    return f"{item['cluster']}/{item['name']}"
+
+
+def _is_concerned(event: Document) -> bool:
+    return event["object"]["kind"] in ("node", "operation")
 
 
 def _add_get(parser: Parser, _words: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""All nouns of hgr, and where each one's verbs are; a noun's module is imported only when it is asked for."""
+"""All nouns and commands of hgr, and where each one's verbs are; a module is imported only when it is asked for."""
 
 from __future__ import annotations
 
@@ -14,8 +14,15 @@ NOUNS = {
     "device": "GPUs and other devices, node by node: how many, how many free",
     "cluster": "clusters, whether their operators are online, and what they allow",
     "event": "what happened, when, to what, and who did it",
+    "token": "who may come in, and as what: made, listed and revoked by admins",
     "context": "the hubs that hgr knows, and which one it speaks to",
 }
+
+COMMANDS = {
+    "login": "come in with a token: it is checked, and kept in a context",
+    "completion": "print what a shell needs to complete hgr's words, live names among them",
+}
+"""What needs no noun."""
 
 WORDS = {
     "version": "print the version of hgr",
@@ -36,8 +43,22 @@ def verbs_of(noun: str) -> Mapping[str, Verb]:
             from hangar.cli.cluster import VERBS
         case "event":
             from hangar.cli.event import VERBS
+        case "token":
+            from hangar.cli.token import VERBS
         case "context":
             from hangar.cli.context import VERBS
         case _:
             raise KeyError(noun)
     return VERBS
+
+
+def command_of(name: str) -> Verb:
+    """Return a command that is in COMMANDS."""
+    match name:
+        case "login":
+            from hangar.cli.login import COMMAND
+        case "completion":
+            from hangar.cli.completion import COMMAND
+        case _:
+            raise KeyError(name)
+    return COMMAND

@@ -14,16 +14,18 @@ from hangar.cli.exits import Exit
 from hangar.cli.http import Hub, segment
 from hangar.cli.printing import among, hint, names_in, print_list, print_one
 from hangar.cli.progress import TERMINAL_PHASES, doing, outcome, result_of, title
-from hangar.cli.render import Column, age_of, inline, phase_colour, text_of
+from hangar.cli.render import Column, age_of, inline, key_values, phase_colour, seconds_of, text_of
 from hangar.cli.settings import resolve
 from hangar.cli.wait import add_wait_options, again, detaching, is_waiting, screen_for, wait_and_print
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import NoReturn
 
     from hangar.cli.commands import Parser
     from hangar.cli.documents import Document
+    from hangar.cli.http import Query
 
 
 def _message(item: Document, _now_s: float) -> str:
@@ -33,14 +35,14 @@ def _message(item: Document, _now_s: float) -> str:
 COLUMNS = (
     Column("ID", text_of("id")),
     Column("TYPE", text_of("type")),
-    Column("CLUSTER", text_of("cluster")),
+    Column("CLUSTER", text_of("cluster"), gives_way=2),
     Column("TARGET", text_of("target")),
     Column("PHASE", text_of("phase"), style=phase_colour),
-    Column("AGE", age_of("created_at")),
+    Column("AGE", age_of("created_at"), gives_way=3),
     Column("TOOK", text_of("result", "duration"), is_wide=True),
-    Column("BY", text_of("created_by")),
+    Column("BY", text_of("created_by"), gives_way=1),
     Column("REASON", text_of("reason"), is_wide=True),
-    Column("MESSAGE", _message),
+    Column("MESSAGE", _message, cells_min=20),
 )
 
 
@@ -53,7 +55,7 @@ def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
     when = "an instant (2026-10-27T12:00:00Z), or how long ago (2h)"
     parser.add_argument("--since", type=_instant, metavar="WHEN", help=f"only those created since: {when}")
     parser.add_argument("--until", type=_instant, metavar="WHEN", help=f"only those created before: {when}")
-    add_list_options(parser)
+    add_list_options(parser, watched="begin with the oldest, then print each operation that changes")
 
 
 def _instant(text: str) -> str:
@@ -89,10 +91,41 @@ def _ls(args: argparse.Namespace) -> Exit:
         "until": args.until,
     }
     with Hub(resolve(args, os.environ)) as hub:
+        if args.watch:
+            _watch(args, hub, query)
         print_list(
             args, hub.pages("/v1/operations", query, args.limit), COLUMNS, names_in("id"), among("operations", query)
         )
     return Exit.SUCCESS
+
+
+def _watch(args: argparse.Namespace, hub: Hub, query: Query) -> NoReturn:
+    from hangar.cli.watch import Operations, Printer, watch
+
+    printer = Printer(args, COLUMNS, lambda item: str(item["id"]))
+    operations = Operations(
+        lambda: hub.pages("/v1/operations", query, args.limit),
+        lambda id_: _record(hub, id_),
+        lambda record: fits(record, query),
+        printer.news,
+    )
+    watch(args, hub, {"cluster": query["cluster"]}, printer, operations, is_told_all=True)
+
+
+def _record(hub: Hub, id_: str) -> Document:
+    document: Document = hub.get(f"/v1/operations/{segment(id_)}")
+    return document
+
+
+def fits(record: Document, query: Query) -> bool:
+    """Tell whether an operation fits the filters of a list of operations, as the hub understands them."""
+    for name in ("type", "phase", "target", "cluster", "created_by"):
+        if query[name] is not None and query[name] != record[name]:
+            return False
+    created_s = seconds_of(record["created_at"])
+    is_too_old = query["since"] is not None and created_s < int(seconds_of(str(query["since"])))
+    is_too_new = query["until"] is not None and created_s >= seconds_of(str(query["until"]))
+    return not is_too_old and not is_too_new
 
 
 def _add_id(parser: Parser) -> None:
@@ -107,8 +140,19 @@ def _add_get(parser: Parser, _words: Sequence[str]) -> None:
 def _get(args: argparse.Namespace) -> Exit:
     with Hub(resolve(args, os.environ)) as hub:
         document = hub.get(_path(args))
-    print_one(args, document, document["id"])
+    print_one(args, document, document["id"], _lines)
     return Exit.SUCCESS
+
+
+def _lines(record: Document) -> Iterator[str]:
+    """Yield what people read of an operation: what it waits for has a line each, with the code to look up."""
+    for name, value in record.items():
+        if name != "progress" or not value:
+            yield from key_values({name: value})
+            continue
+        yield from key_values({name: {each: value[each] for each in value if each != "blockers"}})
+        for blocker in value.get("blockers") or []:
+            yield f"blocker: {inline(blocker)} ({inline(blocker.get('code'))})"
 
 
 def _add_events(parser: Parser, _words: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from hangar.cli.render import Table, clean, key_values
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TextIO
 
     from hangar.cli.documents import Document
@@ -35,27 +35,39 @@ def is_coloured(stream: TextIO | None) -> bool:
     return is_capable(stream) and not os.environ.get("NO_COLOR")
 
 
-def width_of(stream: TextIO | None) -> int | None:
-    """Return the width of a terminal in cells, or None where there is no terminal or it does not say."""
+def size_of(stream: TextIO | None) -> tuple[int, int] | None:
+    """Return the columns and rows of a terminal, or None where there is no terminal or it does not say."""
     if stream is None or not stream.isatty():
         return None
     try:
-        return os.get_terminal_size(stream.fileno()).columns or None
+        size = os.get_terminal_size(stream.fileno())
     except OSError:
         return None
+    return (size.columns, size.lines) if size.columns and size.lines else None
 
 
-def print_one(args: Namespace, document: Document, name: str) -> None:
-    """Print one document; `name` is what `-o name` shows of it."""
+def width_of(stream: TextIO | None) -> int | None:
+    """Return the width of a terminal in cells, or None where there is no terminal or it does not say."""
+    size = size_of(stream)
+    return size[0] if size is not None else None
+
+
+def print_one(
+    args: Namespace,
+    document: Document,
+    name: str,
+    lines: Callable[[Document], Iterable[str]] = key_values,
+) -> None:
+    """Print one document; `name` is what `-o name` shows of it, `lines` makes what people read."""
     match "name" if args.quiet else args.output:
         case "name":
             print(clean(name))
         case "json":
             print(_json(document))
         case "yaml":
-            print(_yaml(document), end="")
+            print(yaml_of(document), end="")
         case _:
-            for line in key_values(document):
+            for line in lines(document):
                 print(line)
 
 
@@ -71,9 +83,8 @@ def print_list(
             _print_json(pages)
         case "yaml":
             _print_yaml(pages)
-        case form:
-            shown = [column for column in columns if form == "wide" or not column.is_wide]
-            _print_table(args, pages, shown, what)
+        case _:
+            _print_table(args, pages, columns, what)
 
 
 def among(what: str, filters: Mapping[str, str | None]) -> str:
@@ -87,13 +98,20 @@ def names_in(field: str) -> NamesOf:
     return lambda items: (str(item[field]) for item in items)
 
 
-def _print_table(args: Namespace, pages: Iterator[Document], columns: Sequence[Column], what: str) -> None:
-    table = Table(
-        columns,
+def table_for(args: Namespace, columns: Sequence[Column], *, is_growing: bool = False) -> Table:
+    """Return the table that was asked for: cut to the terminal, but for `-o wide`, which shows all of all columns."""
+    is_wide = args.output == "wide"
+    return Table(
+        [column for column in columns if is_wide or not column.is_wide],
         has_header=not args.no_headers,
         is_coloured=is_coloured(sys.stdout),
-        width_max=width_of(sys.stdout),
+        width_max=None if is_wide else width_of(sys.stdout),
+        is_growing=is_growing,
     )
+
+
+def _print_table(args: Namespace, pages: Iterator[Document], columns: Sequence[Column], what: str) -> None:
+    table = table_for(args, columns)
     count = 0
     for page in pages:
         count += len(page["items"])
@@ -121,9 +139,9 @@ def _print_yaml(pages: Iterator[Document]) -> None:
     before, last = "items:\n", {}
     for last in pages:
         if last["items"]:
-            print(before + _yaml(last["items"]), end="")
+            print(before + yaml_of(last["items"]), end="")
             before = ""
-    print(_yaml(_all_but_items(last) if not before else {"items": [], **_all_but_items(last)}), end="")
+    print(yaml_of(_all_but_items(last) if not before else {"items": [], **_all_but_items(last)}), end="")
 
 
 def _all_but_items(page: Document) -> Document:
@@ -136,7 +154,15 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2)
 
 
-def _yaml(value: object) -> str:
+def compact_json(value: object) -> str:
+    """Return a JSON document on one line."""
+    import json
+
+    return json.dumps(value)
+
+
+def yaml_of(value: object) -> str:
+    """Return a YAML document, with a line's end."""
     import yaml  # the only user of PyYAML, and only when asked for
 
     text: str = yaml.safe_dump(value, sort_keys=False, width=sys.maxsize)

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from hangar.cli.documents import Document
     from hangar.cli.settings import Endpoint
 
+CLUSTER_OFFLINE = "cluster_offline"
+"""A cluster whose operator is away comes back in minutes or hours: nobody is made to wait for it unasked."""
+
 
 def refusal(status: int, document: Document, retry_after: str | None, endpoint: Endpoint) -> Refused:
     """Return the failure for a problem+json document."""
@@ -30,7 +33,7 @@ def refusal(status: int, document: Document, retry_after: str | None, endpoint: 
         clean(message),
         details=list(map(clean, told)),
         hints=hints,
-        is_passing=status in PASSING_STATUSES,
+        is_passing=status in PASSING_STATUSES and document.get("code") != CLUSTER_OFFLINE,
         retry_after_s=retry_after_s,
     )
     return Refused(failure, document)
@@ -64,5 +67,5 @@ def _token_hints(status: int, endpoint: Endpoint) -> list[str]:
     if status != 401:
         return []
     if endpoint.token is None:
-        return ["no token was sent: set HGR_TOKEN_FILE or HGR_TOKEN, or `hgr context set NAME --token-file FILE`"]
+        return ["no token was sent: come in with `hgr login`, or set HGR_TOKEN_FILE or HGR_TOKEN"]
     return [f"the token came from {endpoint.token_source}; it may be expired, revoked or meant for another hub"]

@@ -6,8 +6,8 @@ import time
 
 from hangar.cli.durations import rough
 from hangar.cli.failures import Detached
-from hangar.cli.printing import is_capable, is_coloured, width_of
-from hangar.cli.render import clean, fold, inline, paint, phase_colour
+from hangar.cli.printing import is_capable, is_coloured, size_of
+from hangar.cli.render import clean, cut, fold, inline, paint, phase_colour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,14 @@ TERMINAL_PHASES = frozenset({"succeeded", "failed", "cancelled"})
 WIDTH_UNKNOWN = 80
 """Some terminals do not say how wide they are; hardly one is narrower than this."""
 
-LIVE_LINES_MAX = 3
-"""Enough for how far it is and the first thing it waits for, also on narrow terminals; more would hide the rest."""
+ROWS_UNKNOWN = 24
+"""Nor how high."""
+
+LIVE_LINES_MAX = 2
+"""Enough for how far it is, also on narrow terminals."""
+
+LIVE_BLOCKERS_MAX = 2
+"""As many of those it waits for have a line of their own below; a longer list would only flicker."""
 
 BLOCKERS_SHOWN_MAX = 5
 """What is waited for, named in one line; `hgr operation get` lists all of it."""
@@ -76,6 +82,12 @@ def doing(record: Document, blockers_max: int = BLOCKERS_SHOWN_MAX) -> str:
     return "; ".join([*parts, *shown]) + more
 
 
+def waits_of(record: Document, lines_max: int) -> list[str]:
+    """Return what an operation waits for, one line each, and in a last line how many more there are."""
+    waits = [inline(blocker) for blocker in (record.get("progress") or {}).get("blockers") or []]
+    return waits if len(waits) <= lines_max else [*waits[:lines_max], f"and {len(waits) - lines_max} more"]
+
+
 class Screen:
     """Where progress is shown. Every method raises Detached when nobody reads any more."""
 
@@ -107,11 +119,14 @@ class Screen:
             return
         phase = clean(self._record["phase"])
         head = f"{title(self._record)} {phase}"
-        said = doing(self._record, blockers_max=1)
+        said = doing(self._record, blockers_max=0)
         tail = f" {rough(self._clock() - self._since_s)}" + (f": {said}" if said else "")
-        # A line as wide as the terminal would wrap, and could not be erased.
-        room = (width_of(self._stream) or WIDTH_UNKNOWN) - 1 - ECHO_CELLS
+        columns, rows = size_of(self._stream) or (WIDTH_UNKNOWN, ROWS_UNKNOWN)
+        # A line as wide as the terminal would wrap, and one above its top could not be erased.
+        room = columns - 1 - ECHO_CELLS
         first, *more = fold(head + tail, room, LIVE_LINES_MAX)
+        waits = [cut(f"  {each}", room) for each in waits_of(self._record, LIVE_BLOCKERS_MAX)]
+        more = [*more, *waits][: max(0, rows - 2)]
         if self._is_coloured and first.startswith(head) and (colour := phase_colour(phase)):
             first = f"{head.removesuffix(phase)}{paint(phase, colour)}{first.removeprefix(head)}"
         erased = self._erasing()

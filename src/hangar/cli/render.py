@@ -17,17 +17,21 @@ if TYPE_CHECKING:
 ABSENT = "-"
 GAP = "   "
 
-LAST_COLUMN_CELLS_MIN = 16
-"""Where less room is left for the last column of a table, it is not cut: wrapped is better than unreadable."""
+NARROW_GAP = "  "
+"""What parts columns where three spaces would cost one of them its place."""
 
 GREEN, RED, YELLOW, CYAN, GREY = "32", "31", "33", "36", "90"
 _PHASES = {"pending": GREY, "running": CYAN, "succeeded": GREEN, "failed": RED, "cancelled": YELLOW}
 
 
 class Column:
-    """One column of a table: its header, the text of a cell at an instant, and perhaps a colour for that text."""
+    """One column of a table: its header, the text of a cell at an instant, and perhaps a colour for that text.
 
-    __slots__ = ("cell", "header", "is_wide", "style")
+    On a narrow terminal columns are left out, those with the smallest `gives_way` first (with 0 a column stays), until
+    `cells_min` cells of the last one find room (all of it where that is None). Then it is cut.
+    """
+
+    __slots__ = ("cell", "cells_min", "gives_way", "header", "is_wide", "style")
 
     def __init__(
         self,
@@ -35,54 +39,93 @@ class Column:
         cell: Callable[[Document, float], str],
         *,
         is_wide: bool = False,
+        gives_way: int = 0,
+        cells_min: int | None = None,
         style: Callable[[str], str | None] = lambda _text: None,
     ) -> None:
         self.header = header
         self.cell = cell
         self.is_wide = is_wide
+        self.gives_way = gives_way
+        self.cells_min = cells_min
         self.style = style
 
 
 class Table:
     """Aligned lines, page after page: the first page sets the widths, so that a long list need not be held back.
 
-    `width_max` is the terminal's width, to which lines are cut; None leaves them whole.
+    `width_max` is the terminal's width, to which lines are cut; None leaves them whole. With `is_growing` wider texts
+    of later pages move the columns to the right.
     """
 
     def __init__(
-        self, columns: Sequence[Column], *, has_header: bool, is_coloured: bool, width_max: int | None
+        self,
+        columns: Sequence[Column],
+        *,
+        has_header: bool,
+        is_coloured: bool,
+        width_max: int | None,
+        is_growing: bool = False,
     ) -> None:
-        self._columns = columns
+        self._columns = tuple(columns)
         self._has_header = has_header
         self._is_coloured = is_coloured
         self._width_max = width_max
+        self._is_growing = is_growing
+        self._gap = GAP
         self._widths: list[int] | None = None
 
     def lines(self, items: Iterable[Document], now_s: float) -> Iterator[str]:
         """Yield the lines for more items, before the first of them the header."""
         rows = [[column.cell(item, now_s) for column in self._columns] for item in items]
         if self._widths is None:
-            headers = [column.header for column in self._columns]
-            self._widths = [max(map(cells_of, column)) for column in zip(headers, *rows, strict=True)]
+            shown = self._lay_out(rows)
+            if len(shown) < len(self._columns):
+                self._columns = tuple(self._columns[index] for index in shown)
+                rows = [[row[index] for index in shown] for row in rows]
             if self._has_header:
-                yield self._line(headers, is_header=True)
+                yield self._line([column.header for column in self._columns], is_header=True)
+        elif self._is_growing:
+            columns = zip(self._widths, *rows, strict=True)
+            self._widths = [max(width, *map(cells_of, texts)) for width, *texts in columns]
         for row in rows:
             yield self._line(row)
+
+    def _lay_out(self, rows: Sequence[Sequence[str]]) -> list[int]:
+        """Choose the widths and the gap between columns; return which columns are shown."""
+        headers = [column.header for column in self._columns]
+        widths = [max(map(cells_of, texts)) for texts in zip(headers, *rows, strict=True)]
+        shown = list(range(len(widths)))
+        leaving = sorted((index for index in shown if self._columns[index].gives_way), key=self._gives_way)
+        while not self._has_found_a_gap([widths[index] for index in shown]) and leaving:
+            shown.remove(leaving.pop(0))
+        self._widths = [widths[index] for index in shown]
+        return shown
+
+    def _gives_way(self, index: int) -> int:
+        return self._columns[index].gives_way
+
+    def _has_found_a_gap(self, widths: Sequence[int]) -> bool:
+        *others, last = widths
+        cells_min = self._columns[-1].cells_min
+        if cells_min is not None:  # what comes later in a growing table may need as much, whatever there is now
+            last = cells_min if self._is_growing else min(last, cells_min)
+        for self._gap in (GAP, NARROW_GAP):
+            needed = sum(others) + len(others) * len(self._gap) + last
+            if self._width_max is None or needed <= self._width_max:
+                return True
+        return False
 
     def _line(self, texts: Sequence[str], *, is_header: bool = False) -> str:
         assert self._widths is not None
         line, used = "", 0
         for column, text, width in zip(self._columns, texts, self._widths, strict=True):
-            shown = text
-            if column is self._columns[-1]:
-                room = 0 if self._width_max is None else self._width_max - used
-                shown = cut(text, room) if room >= LAST_COLUMN_CELLS_MIN else text
-                padding = ""
-            else:
-                padding = " " * (width - cells_of(text)) + GAP
+            is_last = column is self._columns[-1]
+            shown = text if self._width_max is None else cut(text, self._width_max - used)
+            padding = "" if is_last else " " * (width - cells_of(text)) + self._gap
             style = column.style(text) if self._is_coloured and not is_header else None
-            line += (paint(shown, style) if style else shown) + padding
-            used += width + len(GAP)
+            line += (paint(shown, style) if style and shown else shown) + padding
+            used += width + len(self._gap)
         return line.rstrip()
 
 
@@ -117,7 +160,9 @@ def cells_of(text: str) -> int:
 
 def cut(text: str, width_max: int) -> str:
     """Return a clean text cut to a number of cells, with an ellipsis where something is missing."""
-    return text if cells_of(text) <= width_max else f"{_start(text, width_max - 1)}…"
+    if cells_of(text) <= width_max:
+        return text
+    return f"{_start(text, width_max - 1)}…" if width_max > 0 else ""
 
 
 def fold(text: str, width: int, lines_max: int) -> list[str]:
@@ -202,9 +247,14 @@ def age_of(name: str) -> Callable[[Document, float], str]:
 
 def age(instant: str, now_s: float) -> str:
     """Return how long ago an RFC 3339 instant was; what is no instant is shown as it is."""
-    from datetime import datetime
-
     try:
-        return rough(now_s - datetime.fromisoformat(instant).timestamp())
+        return rough(now_s - seconds_of(instant))
     except (ValueError, TypeError):
         return inline(instant)
+
+
+def seconds_of(instant: str) -> float:
+    """Return an RFC 3339 instant in seconds since 1970. Raises ValueError, TypeError where it is none."""
+    from datetime import datetime
+
+    return datetime.fromisoformat(instant).timestamp()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SET_ONE_UP = (
     "start a fleet to try things on: hangar-demo",
-    "or name a hub: hgr context set NAME --server https://HUB --token-file FILE",
+    "or come in to a hub: hgr login https://HUB",
     "or set HGR_SERVER and HGR_TOKEN_FILE",
 )
 
@@ -165,7 +165,7 @@ def _of_context(config: Config, name: str, said_by: str, args: Namespace, enviro
     if token is None and context.token_file:
         token, token_source = read_token(context.token_file, source), context.token_file
     if token is None and context.token:
-        token, token_source = _checked(context.token, source), source
+        token, token_source = checked_token(context.token, source), source
     ca_file = environ.get("HGR_CA_FILE") or context.ca_file
     return Endpoint(context.server, source=source, token=token, token_source=token_source, ca_file=ca_file)
 
@@ -174,7 +174,7 @@ def _given_token(args: Namespace, environ: Mapping[str, str]) -> tuple[str | Non
     if args.token_file:
         return read_token(args.token_file, "--token-file"), args.token_file
     if token := environ.get("HGR_TOKEN"):
-        return _checked(token, "HGR_TOKEN"), "HGR_TOKEN"
+        return checked_token(token, "HGR_TOKEN"), "HGR_TOKEN"
     if path := environ.get("HGR_TOKEN_FILE"):
         return read_token(path, "HGR_TOKEN_FILE"), path
     return None, None
@@ -188,14 +188,19 @@ def read_token(path: str, said_by: str) -> str:
     """
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
-            return _checked(file.read(), path)
+            return checked_token(file.read(), path)
     except OSError as error:
         raise UsageError(f"cannot read the token file {path} ({said_by}): {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} ({said_by}) holds no token: it is not text") from None
 
 
-def _checked(token: str, said_by: str) -> str:
+def checked_token(token: str, said_by: str) -> str:
+    """Return a token without the blanks around it.
+
+    Raises:
+        UsageError: it cannot be one.
+    """
     token = token.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(f"{said_by} holds no token: one word of visible ASCII is expected")

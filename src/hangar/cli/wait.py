@@ -11,7 +11,7 @@ from hangar.cli.exits import Exit
 from hangar.cli.failures import Detached, Failure
 from hangar.cli.http import ANSWER_TIMEOUT_S, segment
 from hangar.cli.printing import hint, print_one
-from hangar.cli.progress import TERMINAL_PHASES, Screen, doing, outcome, title
+from hangar.cli.progress import BLOCKERS_SHOWN_MAX, TERMINAL_PHASES, Screen, doing, outcome, title, waits_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -196,10 +196,11 @@ class TimedOut(Failure):
     """The time to wait is over, the operation goes on. `record` is the last one known."""
 
     def __init__(self, record: Document, timeout_s: float) -> None:
-        said = doing(record)
+        said = doing(record, blockers_max=0)
         super().__init__(
             Exit.WAIT_TIMEOUT,
             f"{title(record)} is still {record['phase']} after {exact(timeout_s)}" + (f": {said}" if said else ""),
+            details=waits_of(record, BLOCKERS_SHOWN_MAX),
         )
         self.record = record
 

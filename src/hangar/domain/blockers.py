@@ -13,19 +13,29 @@ from hangar.domain.limits import NAMED_MAX
 SENTENCES: Mapping[str, str] = MappingProxyType(
     {
         "awaiting_confirmation": "waiting to see {subject} {state}",
-        "budget_behind": "{subject} waits for {budget}, whose count is behind its pods",
-        "budget_spent": "{subject} waits for {budget}: needs {needs} has {has}",
-        "budget_unsynced": "{subject} waits for {budget}, which its controller cannot compute: {why}",
+        "budget_behind": "{subject} holds back {pods}: its count is behind its pods",
+        "budget_crossed": "{subject} wait for {operation}: each drain holds a budget that the other waits for",
+        "budget_never": "{subject} holds back {pods}: needs {needs} has {has}, and can never allow one; "
+        "scale up, relax the budget, or drain with skip_fit_check",
+        "budget_ours": "{subject} holds back {pods}: needs {needs} has {has}; on their way: {missing}",
+        "budget_spent": "{subject} holds back {pods}: needs {needs} has {has}",
+        "budget_unhealthy": "{subject} holds back {pods}: needs {needs} has {has}; not ready: {missing}",
+        "budget_unsynced": "{subject} holds back {pods}: its controller cannot compute it: {why}",
         "in_flight": "waiting for the answer to {steps} call(s) already sent",
         "landing": "{subject} was sent an eviction whose outcome is unknown; it may still land",
-        "last_ready": "{subject} is the last ready pod of {owner}, which has {has} of {needs} ready",
-        "loading": "{subject} has {has} of {needs} pods ready off the draining nodes{loading}",
+        "last_ready": "{subject} is the last ready {unit} of {owner}, which has {has} of {needs} ready; "
+        "the others: {missing}",
+        "loading": "{subject} has {has} of {needs} {unit}s ready off the draining nodes{loading}",
+        "namespace_terminating": "{subject} goes with its namespace, which is being deleted",
+        "ordered": "{subject} is critical and waits until the other pods have left",
         "orphaned": "{subject} belongs to {owner}, which is not seen; it counts as gone after {settle_s} s",
-        "retry": "{subject} is tried again: {why}",
+        "paced": "{subject} waits its turn: the operator evicts at most {evictions_max} pods a minute",
+        "retry": "{subject} is tried again ({trouble}): {why}",
         "settling": "waiting {settle_s} s for {subject} to react to the cordon: {why}",
         "several_budgets": "{subject} is guarded by {budgets}, and the eviction API takes one at most",
-        "terminating": "{subject} is terminating{held}",
-        "unavailable": "{subject} has pods that do not serve: {pods}",
+        "stuck": "{subject} ought to have ended by {due_at}{held}",
+        "terminating": "{subject} is terminating until {due_at} at the latest{held}",
+        "unconfirmed": "{subject} was told to end, and {node}, whose kubelet is silent, does not confirm that it has",
         "unreadable": "cannot read {subject}",
     }
 )
@@ -41,15 +51,25 @@ def blocker(code: str, subject: str, **facts: Fact) -> Blocker:
 
 def sentence(of: Blocker) -> str:
     """Return the one line that people read for a blocker."""
-    return SENTENCES[of.code].format_map({"subject": of.subject, **of.facts})
+    facts = {name: _text(fact) for name, fact in of.facts.items()}
+    return SENTENCES[of.code].format_map({"subject": of.subject, **facts})
 
 
-def listed(sentences: Sequence[str]) -> str:
+def listed(sentences: Sequence[str], joint: str = "; ") -> str:
     """Return sentences on one line: the first NAMED_MAX of them, and how many more there are."""
     more = len(sentences) - NAMED_MAX
-    return "; ".join(sentences[:NAMED_MAX]) + (f"; and {more} more" if more > 0 else "")
+    return joint.join(sentences[:NAMED_MAX]) + (f"{joint}and {more} more" if more > 0 else "")
 
 
 def in_order(blockers: tuple[Blocker, ...]) -> tuple[Blocker, ...]:
     """Return blockers sorted, so that an unchanged world gives an unchanged text."""
     return tuple(sorted(blockers, key=lambda each: (each.code, each.subject)))
+
+
+def _text(fact: Fact) -> str:
+    """Return a fact as a sentence shows it: rows of pods as `pod: why`."""
+    if not isinstance(fact, list):
+        return str(fact)
+    if not fact:
+        return "none seen yet"
+    return listed([each if isinstance(each, str) else f"{each['pod']}: {each['why']}" for each in fact], ", ")

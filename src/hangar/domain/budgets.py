@@ -1,38 +1,97 @@
-"""Whether a pod may be evicted under its PodDisruptionBudgets, and if not, why, in numbers.
+"""Whether a pod may be evicted under its PodDisruptionBudgets, and if not, why: by class, with pods and numbers.
 
 The API server decides in the end. We decide first, so as never to have more evictions under way than a budget
 allows, whatever a stale status would let through, and to say who holds it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Blocker
+from hangar.domain.serving import missing_pods
 from hangar.domain.snapshot import Budget, Pod, PodPhase
 from hangar.domain.view import View
 
 
-def may_evict(pod: Pod, view: View) -> Blocker | None:
+class Cause(StrEnum):
+    """Why budgets hold a pod, as far as one pod shows it."""
+
+    SEVERAL = "several"  # more than one guards it, which the eviction API cannot handle
+    UNSYNCED = "unsynced"  # its controller cannot compute it, so that it allows nothing
+    BEHIND = "behind"  # its status is behind its spec
+    SPENT = "spent"
+    NEVER = "never"  # all its pods are healthy, and still none may go
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Budgets that hold a pod back: one, or all of them where there are several."""
+
+    cause: Cause
+    budgets: tuple[Budget, ...]
+
+    @property
+    def is_final(self) -> bool:
+        """Tell whether nothing that a drain waits for can end it."""
+        return self.cause in (Cause.NEVER, Cause.SEVERAL, Cause.UNSYNCED)
+
+
+def may_evict(pod: Pod, view: View) -> Hold | None:
     """Return what in its budgets holds a pod now, or None if they let it go."""
     budgets = view.snapshot.budgets_of(pod)
     if not budgets or pod.phase is PodPhase.PENDING:
         return None  # the eviction API asks no budget about pods that have not started
     if len(budgets) > 1:
-        return blocker("several_budgets", str(pod.ref), budgets=" and ".join(str(each) for each in budgets))
+        return Hold(Cause.SEVERAL, budgets)
     (budget,) = budgets
     if not pod.ready and budget.always_allow_unready:
         return None  # whatever the status says
     if budget.sync_failure is not None:
-        return blocker("budget_unsynced", str(pod.ref), budget=str(budget), why=budget.sync_failure)
+        return Hold(Cause.UNSYNCED, budgets)
     if not budget.is_current:
-        return blocker("budget_behind", str(pod.ref), budget=str(budget))
+        return Hold(Cause.BEHIND, budgets)
     if not pod.ready and budget.healthy >= budget.desired_healthy > 0:
         return None
     if allowance(budget, view) > 0:
         return None
-    return blocker(
-        "budget_spent", str(pod.ref), budget=str(budget), needs=budget.desired_healthy, has=healthy(budget, view)
-    )
+    # Never: every expected pod is healthy, nothing is being disrupted, and still none may go.
+    is_settled = not budget.has_disrupted and budget.expected > 0 and not _going(budget, view)
+    is_never = is_settled and budget.healthy >= budget.expected and budget.allowed == 0
+    return Hold(Cause.NEVER if is_never else Cause.SPENT, budgets)
+
+
+def explain(hold: Hold, pods: Sequence[Pod], view: View) -> Blocker:
+    """Return the one blocker for all the pods that the same budgets hold for the same cause."""
+    names = [str(pod.ref) for pod in pods]
+    budget = hold.budgets[0]
+    match hold.cause:
+        case Cause.SEVERAL:
+            budgets = " and ".join(str(each) for each in hold.budgets)
+            return blocker("several_budgets", ", ".join(names), pods=names, budgets=budgets)
+        case Cause.UNSYNCED:
+            return blocker("budget_unsynced", str(budget), pods=names, why=budget.sync_failure)
+        case Cause.BEHIND:
+            return blocker("budget_behind", str(budget), pods=names)
+        case Cause.NEVER | Cause.SPENT:
+            numbers: dict[str, int] = {"needs": budget.desired_healthy, "has": healthy(budget, view)}
+            if hold.cause is Cause.NEVER:
+                return blocker("budget_never", str(budget), pods=names, **numbers)
+            ours, others = missing_pods(_guarded(budget, view), view)
+            if others:
+                return blocker("budget_unhealthy", str(budget), pods=names, missing=others + ours, **numbers)
+            code = "budget_ours" if ours else "budget_spent"
+            return blocker(code, str(budget), pods=names, missing=ours, **numbers)
+
+
+def held_together(held: Iterable[tuple[Pod, Hold]]) -> list[tuple[Hold, list[Pod]]]:
+    """Return each hold once, with all the pods that it holds back, in the order they came."""
+    together: dict[tuple[Cause, tuple[str, ...]], tuple[Hold, list[Pod]]] = {}
+    for pod, hold in held:
+        key = (hold.cause, tuple(each.uid for each in hold.budgets))
+        together.setdefault(key, (hold, []))[1].append(pod)
+    return list(together.values())
 
 
 def healthy(budget: Budget, view: View) -> int:
@@ -46,26 +105,12 @@ def allowance(budget: Budget, view: View) -> int:
     The status falls behind the pods, and both fall behind what we have just sent, so that is taken off either: what
     is already in them is then counted twice for the moment until the pod is seen to be terminating.
     """
-    going = sum(1 for pod in _guarded(budget, view) if pod.serves and not view.serving(pod))
-    return min(budget.allowed - going, healthy(budget, view) - budget.desired_healthy)
+    return min(budget.allowed - _going(budget, view), healthy(budget, view) - budget.desired_healthy)
+
+
+def _going(budget: Budget, view: View) -> int:
+    return sum(1 for pod in _guarded(budget, view) if pod.serves and not view.serving(pod))
 
 
 def _guarded(budget: Budget, view: View) -> Iterator[Pod]:
     return (view.snapshot.pods[uid] for uid in view.snapshot.pods_by_budget.get(budget.uid, ()))
-
-
-def never_allows(pod: Pod, view: View) -> Blocker | None:
-    """Return why a pod's budgets can never allow its eviction as things are, or None if they may yet.
-
-    Never: every expected pod is healthy, nothing is being disrupted, and still none may go.
-    """
-    budgets = view.snapshot.budgets_of(pod)
-    if pod.phase is PodPhase.PENDING or not budgets:
-        return None
-    if len(budgets) > 1:
-        return may_evict(pod, view)
-    (budget,) = budgets
-    if budget.sync_failure is not None:
-        return may_evict(pod, view)
-    is_settled = budget.is_current and not budget.has_disrupted and budget.expected > 0
-    return may_evict(pod, view) if is_settled and budget.healthy >= budget.expected and budget.allowed == 0 else None

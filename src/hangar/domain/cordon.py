@@ -7,6 +7,7 @@ from typing import TypeAlias
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import (
     Accepted,
+    Answer,
     Answered,
     Blocker,
     BudgetFull,
@@ -172,9 +173,17 @@ def _after(answered: Answered, step: Step, subject: str, state: str, confirm: Bl
             | Withheld(message=message)
         ):
             until = retry_at(answered)
-            return Take(step) if now >= until else Wait(blocker("retry", subject, why=message), until)
+            return (
+                Take(step)
+                if now >= until
+                else Wait(blocker("retry", subject, trouble=_trouble(answered.answer), why=message), until)
+            )
         case Accepted():
             until = answered.at + timedelta(seconds=CONFIRMATION_MAX_S)
             if now < until:
                 return Wait(confirm, until)
             return Fail("not_confirmed", f"{subject} was asked to be {state}, and is not: somebody changed it back")
+
+
+def _trouble(answer: Answer) -> str:
+    return answer.trouble.value if isinstance(answer, Busy) else type(answer).__name__.lower()

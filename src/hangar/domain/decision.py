@@ -111,7 +111,7 @@ class Trouble(StrEnum):
     CONFLICT = "conflict"  # the object changed under the request
     THROTTLED = "throttled"  # the API server's own flow control
     NAMESPACE_TERMINATING = "namespace_terminating"  # the pod goes with its namespace
-    WEBHOOK = "webhook"  # an admission webhook could not be called
+    WEBHOOK = "webhook"  # an admission webhook could not be called, or said: not now
     CREDENTIALS = "credentials"  # ours have expired, and are being renewed
     BUDGET_CONTROLLER = "budget_controller"  # the budget's own controller lags behind
     UNAVAILABLE = "unavailable"  # the API server, or what stands before it

@@ -8,7 +8,7 @@ from hangar.domain import cordon
 from hangar.domain.decision import BudgetFull, Busy, Denied, Gone, Namesake, SeveralBudgets, Withheld
 from hangar.domain.ids import OperationId, OwnerUid, PodUid
 from hangar.domain.moves import TrackedPod, tally
-from hangar.domain.owners import baseline_of
+from hangar.domain.owners import baseline_of, group_size
 from hangar.domain.preflight import orphans
 from hangar.domain.rescheduling import failing
 from hangar.domain.selection import Move, select
@@ -33,8 +33,9 @@ class DrainMemory:
     """What a drain must not forget in a crash.
 
     `cordoned_at`: when our cordon was seen to be on. `is_checked`: nothing was found in the way, evictions may go.
-    `baselines`: ready pods of each owner before the first eviction. `orphaned_at`: since when a pod of the node is seen
-    without its controller. `failing_at`: since when an owner cannot create the pods that it lacks.
+    `baselines`: ready units of each owner before the first eviction; `group_sizes`: how many pods a group of it had.
+    `orphaned_at`: since when a pod of the node is seen without its controller. `failing_at`: since when an owner cannot
+    create the pods that it lacks.
     """
 
     cordoned_at: datetime | None = None
@@ -45,12 +46,15 @@ class DrainMemory:
     orphaned_at: Mapping[PodUid, datetime] = field(default_factory=dict)
     failing_at: Mapping[OwnerUid, datetime] = field(default_factory=dict)
     failure: Failure | None = None
+    group_sizes: Mapping[OwnerUid, int] = field(default_factory=dict)
 
 
-def remember(memory: DrainMemory, operation: OperationId, node: Node | None, view: View, now: datetime) -> DrainMemory:
+def remember(
+    memory: DrainMemory, operation: OperationId, node: Node | None, view: View, now: datetime, *, force: bool = False
+) -> DrainMemory:
     """Return the memory with what this view adds: our cordon seen, pods found, owners counted, refusals struck out.
 
-    `node` is None where the node that is drained is gone.
+    `node` is None where the node that is drained is gone. With `force` also pods that nobody recreates are moved.
     """
     if memory.cordoned_at is None and node is not None and cordon.is_held_by(node, operation):
         was_cordoned = node.mark is not None and node.mark.prior_unschedulable
@@ -58,19 +62,24 @@ def remember(memory: DrainMemory, operation: OperationId, node: Node | None, vie
     if memory.cordoned_at is None:
         return memory
     pods = _without_refused(memory.pods, operation, view)
-    baselines = dict(memory.baselines)
+    baselines, group_sizes = dict(memory.baselines), dict(memory.group_sizes)
     for pod in view.snapshot.pods_on(node.name) if node is not None else ():
-        if pod.ref.uid in pods or not isinstance(select(pod, view.snapshot), Move):
+        if pod.ref.uid in pods or not isinstance(select(pod, view.snapshot, force=force), Move):
             continue
-        owner = view.snapshot.top_owner(pod)
-        pods[pod.ref.uid] = TrackedPod(pod.ref, owner, pod.has_disk_empty_dir)
+        # What nobody recreates has no owner that could serve elsewhere.
+        owner = view.snapshot.top_owner(pod) if isinstance(select(pod, view.snapshot), Move) else None
+        group = None if pod.group is None else str(pod.group)
+        pods[pod.ref.uid] = TrackedPod(pod.ref, owner, pod.has_disk_empty_dir, group=group)
         if owner is not None and owner.uid not in baselines:
             baselines[owner.uid] = baseline_of(owner.uid, view)
+            if size := group_size(owner.uid, view):
+                group_sizes[owner.uid] = size
     return replace(
         memory,
         pods=pods,
         baselines=baselines,
-        orphaned_at=orphans(node, memory.orphaned_at, view, now) if node is not None else {},
+        group_sizes=group_sizes,
+        orphaned_at=orphans(node, memory.orphaned_at, view, now) if node is not None and not force else {},
         failing_at=failing(tally(pods, operation, view).gone, memory.failing_at, view, now),
     )
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from hangar.domain.fit import misfits
 from hangar.domain.owners import name_of
 from hangar.domain.plan import Fits, LeftPod, Obstruction, Plan, PlannedMove
-from hangar.domain.preflight import Since, obstacles
+from hangar.domain.preflight import Choices, Since, obstacles
 from hangar.domain.selection import Move, Skip, select
 from hangar.domain.snapshot import Node, Pod
 from hangar.domain.view import View
@@ -19,14 +19,15 @@ class DrainChoices:
     deadline_s: int
     grace_period_s: int | None
     skip_fit_check: bool
+    force: bool
 
 
 def plan_drain(node: Node, choices: DrainChoices, view: View, now: datetime) -> Plan:
     """Return the plan of a drain of a node; the view must count the node as one that is being drained."""
     pods = sorted(view.snapshot.pods_on(node.name), key=lambda each: each.ref)
-    moving = tuple(pod for pod in pods if isinstance(select(pod, view.snapshot), Move))
+    moving = tuple(pod for pod in pods if isinstance(select(pod, view.snapshot, force=choices.force), Move))
     lacking = {each.pod.ref.uid: str(each) for each in misfits(moving, view) if each.pod is not None}
-    stops = obstacles(node, moving, view, Since(now, {}), skip_fit_check=choices.skip_fit_check)
+    stops = obstacles(node, moving, view, Since(now, {}), Choices(choices.skip_fit_check, choices.force))
     return Plan(
         message=f"{len(moving)} pod(s) would be evicted",
         fits=Fits.NO if lacking else Fits.UNKNOWN,

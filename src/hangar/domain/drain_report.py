@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hangar.domain.decision import Blocker, Fact, Progress
 from hangar.domain.ids import NodeName, OperationId, PodUid
-from hangar.domain.moves import Tally, TrackedPod, match_successors, rescheduled_count, tally
+from hangar.domain.moves import Tally, TrackedPod, match_successors, rescheduled_count, tally, units
 from hangar.domain.owners import name_of
 from hangar.domain.selection import Skip, select
 from hangar.domain.snapshot import Pod
@@ -36,8 +36,8 @@ def progress(state: DrainState, blockers: tuple[Blocker, ...]) -> Progress:
     Before the cordon is seen it is not known which pods there are to move, so that there is nothing to count.
     """
     count = state.tally()
-    gone = len(count.gone)
-    total = gone + len(count.remaining)
+    total = units(state.pods.values())
+    gone = total - units(state.pods[pod.ref.uid] for pod in count.remaining)
     rescheduled = rescheduled_count(count.gone, state.view)
     loading = f" ({gone - rescheduled} loading)" if gone > rescheduled else ""
     if not state.is_cordoned:
@@ -51,17 +51,24 @@ def progress(state: DrainState, blockers: tuple[Blocker, ...]) -> Progress:
     return Progress(gone, total, "pods", ", ".join(words + _blocked(blockers)), blockers)
 
 
+_COUNTED = frozenset(
+    {"namespace_terminating", "ordered", "orphaned", "paced", "retry", "several_budgets", "settling", "unreadable"}
+)
+
+
 def _blocked(blockers: tuple[Blocker, ...]) -> list[str]:
     held: Counter[str] = Counter()
     for each in blockers:
-        if each.code == "budget_spent":
-            held[f"{each.facts['budget']}: needs {each.facts['needs']} has {each.facts['has']}"] += 1
-        elif each.code in ("budget_behind", "budget_unsynced"):
-            held[str(each.facts["budget"])] += 1
+        pods = each.facts.get("pods")
+        count = len(pods) if isinstance(pods, list) else 1
+        if "needs" in each.facts and each.code.startswith("budget_"):
+            held[f"{each.subject}: needs {each.facts['needs']} has {each.facts['has']}"] += count
+        elif each.code.startswith("budget_"):
+            held[each.subject] += count
         elif each.code == "last_ready":
-            held[f"the last ready pod of {each.facts['owner']}"] += 1
-        elif each.code in ("orphaned", "retry", "several_budgets", "settling", "unreadable"):
-            held[each.code.replace("_", " ")] += 1
+            held[f"the last ready {each.facts['unit']} of {each.facts['owner']}"] += 1
+        elif each.code in _COUNTED:
+            held[each.code.replace("_", " ")] += count
     return [f"blocked {count} by {what}" for what, count in sorted(held.items())]
 
 
@@ -70,16 +77,20 @@ def cancelled_message(state: DrainState) -> str:
     count = state.tally()
     unknown = f", {len(count.unknown)} sent with unknown outcome" if count.unknown else ""
     return (
-        f"cancelled: {len(count.evicted)} moved, {len(count.terminating)} terminating{unknown}, "
+        f"cancelled: {units(count.evicted)} moved, {len(count.terminating)} terminating{unknown}, "
         f"{len(count.untouched)} not touched"
     )
 
 
 def details(state: DrainState) -> dict[str, Fact]:
-    """Return every pod of the node in one of the lists moved, left, terminating, unknown, untouched and skipped."""
+    """Return every pod of the node in one of the lists moved, left, terminating, unknown, untouched and skipped.
+
+    `forced` are those of them that were deleted past their budgets.
+    """
     count = state.tally()
     moved: Rows = [each.as_facts() for each in match_successors(count.evicted, state.view)]
     left: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in count.left]
+    forced: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in _forced(state)]
     found: dict[str, Fact] = {
         "moved": moved,
         "left": left,
@@ -87,9 +98,14 @@ def details(state: DrainState) -> dict[str, Fact]:
         "unknown": _rows(count.unknown, state.view),
         "untouched": _rows(count.untouched, state.view),
         "skipped": _skipped(state),
+        "forced": forced,
         "warnings": _warnings(state),
     }
     return found
+
+
+def _forced(state: DrainState) -> list[TrackedPod]:
+    return sorted((each for each in state.pods.values() if each.forced_at is not None), key=lambda each: each.ref)
 
 
 def _rows(pods: tuple[Pod, ...], view: View) -> Rows:

@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from typing import TypeVar
 
+from hangar.domain.groups import Group
 from hangar.domain.ids import BudgetUid, NodeName, OwnerUid, PodUid
 from hangar.domain.placing import Quota, Volume, VolumeClaim
 from hangar.domain.snapshot import Budget, Node, Owner, Pod, Snapshot
@@ -60,6 +61,7 @@ class ClusterIndex:
             if pod.controller is not None:
                 _into(self._pods_by_controller, pod.controller.uid, uid)
         if before is None or before.labels != pod.labels:
+            self._regroup(None if before is None else before.group, pod.group, uid)
             self._match(pod)
 
     def drop_pod(self, uid: PodUid) -> None:
@@ -74,6 +76,7 @@ class ClusterIndex:
             _out_of(self._pods_by_node, pod.node, uid)
         if pod.controller is not None:
             _out_of(self._pods_by_controller, pod.controller.uid, uid)
+        self._regroup(pod.group, None, uid)
 
     def put_owner(self, owner: Owner) -> None:
         """Add or replace a controller, by its UID."""
@@ -154,6 +157,13 @@ class ClusterIndex:
             quotas=self._quotas.copy(),
             unreadable=unreadable,
         )
+
+    def _regroup(self, before: Group | None, after: Group | None, uid: PodUid) -> None:
+        """Keep a pod among those of the controller that keeps its group."""
+        if before is not None:
+            _out_of(self._pods_by_controller, before.owner_uid, uid)
+        if after is not None:
+            _into(self._pods_by_controller, after.owner_uid, uid)
 
     def _match(self, pod: Pod) -> None:
         budgets = (self._budgets[uid] for uid in self._budgets_by_namespace.get(pod.ref.namespace, ()))

@@ -33,6 +33,10 @@ IDEMPOTENCY_TTL_S = 24 * 3600.0
 NODES_FIRST_MAX_S = 2.0
 """An operation's end waits this long for the hub to know its node as it is now; a telling takes milliseconds."""
 
+STANDSTILL_MAX_S = 60.0
+"""An operator that has wanted a turn for so long without taking one says that it is not well: turns take milliseconds,
+and one that failed is tried again after RETRY_MAX_S."""
+
 INVENTORY_INTERVAL_S = 1.0
 """Ordinary changes of nodes are sent at most this often; cordon and ready flips go at once."""
 
@@ -51,6 +55,10 @@ CLOCK_STEP_MAX_S = 1.0
 LISTENING_GAP_MAX_S = 5.0
 """A hub that stood still for longer listens anew before it judges silence: several sweeps are missing by then."""
 
+RENEWALS_INTERVAL_S = 0.1
+"""Leases that are renewed within so long of each other are written together: ten writes a second for a whole fleet, and
+a sync that brings news is held up by no more."""
+
 STANDBY_RETRY_S = 2.0
 """A waiting operator asks again this soon, so that a clean release is followed within two seconds."""
 
@@ -64,6 +72,19 @@ UNCORDON_ATTRIBUTED_S = 10.0
 
 STORE_BUSY_TIMEOUT_S = 5.0
 """How long a transaction waits for another process's lock on the file: `token create` holds it for milliseconds."""
+
+STORE_CONNECT_TIMEOUT_S = 5.0
+"""How long a connection to the database server may take to come about."""
+
+STORE_STATEMENT_TIMEOUT_S = 20.0
+"""How long the database server may work on one statement: a page of a list takes milliseconds, a sweep not many."""
+
+STORE_IDLE_TIMEOUT_S = 5.0
+"""A transaction in which a hub asks nothing for so long is ended by the server: its hub stands still, and all others
+wait for it."""
+
+COMMIT_TRIES_MAX = 3
+"""So many times a transaction is run where others got in its way."""
 
 WRITES_QUEUED_MAX = 1000
 """Writes that may wait for the writer: at 800 a second the last of them waits little more than a second."""
@@ -125,6 +146,9 @@ KEEP_ALIVE_S = 75.0
 READY_CACHED_S = 1.0
 """How long the answer of the readiness check holds, so that asking often does not write often."""
 
+METRICS_CACHED_S = 1.0
+"""How long the figures of the fleet hold: nobody needs a token to ask for them, so asking often must cost little."""
+
 SHUTDOWN_GRACE_S = 5.0
 """How long requests in flight may take to end when the hub is told to stop."""
 
@@ -173,6 +197,21 @@ RETRY_MAX_S = 10.0
 DENIED_TRIES_MAX = 5
 """A step that was refused so often in a row, over three seconds, is refused for good: an API server that has just
 started refuses everything until it knows its access rules."""
+
+WEBHOOK_DENIED_TRIES_MAX = 9
+"""The same where a webhook refused, over half a minute: some refuse an eviction and then move the pod themselves."""
+
+STUCK_AFTER_S = 10.0
+"""A pod that is still there this long after its grace period has ended is stuck: the kubelet needs a few seconds."""
+
+FORCE_MAX_S = 60.0
+"""How long after its deadline a forced drain waits for the end of what it deleted, and for what comes in its place."""
+
+EVICTIONS_PER_MINUTE_MAX = 600
+"""Evictions a minute that an operator sends at most: ten a second, so that a mistake shows before all is moved."""
+
+EVICTIONS_WINDOW_S = 60.0
+"""Over so long they are counted."""
 
 SETTLE_S = 30.0
 """How long a verdict waits for controllers that only react when they see the cordon."""

@@ -16,7 +16,8 @@ from hangar.domain.view import StepKey, StepName, View
 class TrackedPod:
     """A pod that was found on the node. `sent_at` is when an eviction of ours was about to be sent, unless refused.
 
-    `young_siblings` were made just before it: by their age alone they could be taken for its successors.
+    `young_siblings` were made just before it: by their age alone they could be taken for its successors. `forced_at` is
+    when it was about to be deleted past its budgets. `group` names the group that it restarts with.
     """
 
     ref: PodRef
@@ -24,9 +25,21 @@ class TrackedPod:
     has_disk_empty_dir: bool = False
     sent_at: datetime | None = None
     young_siblings: frozenset[PodUid] = frozenset()
+    forced_at: datetime | None = None
+    group: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """Return what it counts as: its group, or itself."""
+        return self.group or self.ref.uid
 
     def __str__(self) -> str:
         return str(self.ref)
+
+
+def units(pods: Iterable[TrackedPod]) -> int:
+    """Return how many units pods are: a group counts once, however many of its pods were on the node."""
+    return len({each.unit for each in pods})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +89,9 @@ def _is_known_gone(uid: PodUid, operation: OperationId, view: View) -> bool:
 
 
 def rescheduled_count(gone: Iterable[TrackedPod], view: View) -> int:
-    """Return how many of the pods that are gone are replaced, or not wanted any more: those no owner lacks."""
-    by_owner = Counter(each.owner.uid if each.owner is not None else None for each in gone)
+    """Return how many of the units that are gone are replaced, or not wanted any more: those no owner lacks."""
+    by_unit = {each.unit: each.owner.uid if each.owner is not None else None for each in gone}
+    by_owner = Counter(by_unit.values())
     unowned = by_owner.pop(None, 0)
     lacks = {owner: shortfall(owner, view) for owner in by_owner if owner is not None}
     return unowned + sum(max(0, by_owner[owner] - (lack.missing if lack else 0)) for owner, lack in lacks.items())

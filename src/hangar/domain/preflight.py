@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from hangar.domain.blockers import blocker, listed, sentence
-from hangar.domain.budgets import never_allows
+from hangar.domain.budgets import explain, held_together, may_evict
 from hangar.domain.decision import Blocker, Fail
 from hangar.domain.fit import misfits
 from hangar.domain.ids import PodUid
@@ -90,13 +90,19 @@ def refused(node: Node, view: View, since: Since) -> tuple[Obstacle, ...]:
     return tuple(found)
 
 
-def obstacles(
-    node: Node, moving: Iterable[Pod], view: View, since: Since, *, skip_fit_check: bool
-) -> tuple[Obstacle, ...]:
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a drain's caller chose that bears on what is in its way."""
+
+    skip_fit_check: bool = False
+    force: bool = False
+
+
+def obstacles(node: Node, moving: Iterable[Pod], view: View, since: Since, choices: Choices) -> tuple[Obstacle, ...]:
     """Return all that makes the drain impossible as things are, the gravest kind first."""
     moving = tuple(moving)
-    found = [*refused(node, view, since), *_returning(node, moving)]
-    if not skip_fit_check:
+    found = [*(() if choices.force else refused(node, view, since)), *_returning(node, moving)]
+    if not choices.skip_fit_check:
         found += [
             Obstacle("blocked_by_budget", why, _owner_may_react(pod, why, node, view, since))
             for pod, why in _never_allowed(moving, view)
@@ -117,8 +123,10 @@ def _returning(node: Node, moving: Iterable[Pod]) -> list[Obstacle]:
 
 
 def _never_allowed(moving: Iterable[Pod], view: View) -> list[tuple[Pod, str]]:
-    whys = ((pod, never_allows(pod, view)) for pod in moving)
-    return [(pod, f"{sentence(why)}, and it can never allow this") for pod, why in whys if why is not None]
+    """Return for all budgets that can never let their pods go one of those pods, and the sentence."""
+    holds = ((pod, may_evict(pod, view)) for pod in moving)
+    final = held_together((pod, hold) for pod, hold in holds if hold is not None and hold.is_final)
+    return [(pods[0], sentence(explain(hold, pods, view))) for hold, pods in final]
 
 
 def _owner_may_show(pod: Pod, since: Since) -> Settling | None:

@@ -29,7 +29,7 @@ def not_rescheduled(gone: Iterable[TrackedPod], view: View) -> tuple[Blocker, ..
     for _, name, lack in lacking(gone, view):
         reasons = sorted(f"{pod.ref}: {pod.waiting or 'not ready'}" for pod in lack.loading)
         loading = f" ({listed(reasons)})" if reasons else ""
-        found.append(blocker("loading", name, has=lack.has, needs=lack.needs, loading=loading))
+        found.append(blocker("loading", name, has=lack.has, needs=lack.needs, unit=lack.unit, loading=loading))
     return tuple(found)
 
 

@@ -49,11 +49,11 @@ class Move:
 Selected: TypeAlias = Skip | Refuse | Move
 
 
-def select(pod: Pod, snapshot: Snapshot) -> Selected:
-    """Return what a drain does with one pod of its node: the first rule that knows."""
+def select(pod: Pod, snapshot: Snapshot, *, force: bool = False) -> Selected:
+    """Return what a drain does with one pod of its node: the first rule that knows; forced, nothing is refused."""
     for rule in _RULES:
         if (selected := rule(pod, snapshot)) is not None:
-            return selected
+            return Move() if force and isinstance(selected, Refuse) else selected
     return Move()
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
+from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.placing import NO_DEMANDS, Demands, Quota, Requirement, Volume, VolumeClaim
 
@@ -141,6 +142,11 @@ class Pod:
     demands: Demands = NO_DEMANDS
 
     @property
+    def group(self) -> Group | None:
+        """Return the group without which it does not serve, None where it serves by itself."""
+        return group_of(self.ref.namespace, self.labels)
+
+    @property
     def is_finished(self) -> bool:
         """Tell whether its containers ran to their end."""
         return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
@@ -239,7 +245,13 @@ class Snapshot:
         return tuple(self.budgets[uid] for uid in self.budgets_by_pod.get(pod.ref.uid, ()))
 
     def top_owner(self, pod: Pod) -> OwnerRef | None:
-        """Return the controller at the top of a pod's chain: the Deployment, not its ReplicaSet."""
+        """Return the controller at the top of a pod's chain: the Deployment, not its ReplicaSet.
+
+        For a pod of a group it is the controller that keeps the groups, whatever keeps their parts.
+        """
+        group = pod.group
+        if group is not None:
+            return OwnerRef(group.kind, group.name, group.owner_uid)
         ref = pod.controller
         while ref is not None and (owner := self.owners.get(ref.uid)) is not None and owner.parent is not None:
             ref = owner.parent

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from hangar.domain.decision import Answered, Delete, Evict, Step, subject
 from hangar.domain.ids import NodeName, NodeUid, OperationId, OwnerUid, PodUid
-from hangar.domain.limits import RETRY_FIRST_S, RETRY_MAX_S, SETTLE_S
+from hangar.domain.limits import EVICTIONS_PER_MINUTE_MAX, RETRY_FIRST_S, RETRY_MAX_S, SETTLE_S
 from hangar.domain.snapshot import Pod, Snapshot
 
 
@@ -43,13 +43,16 @@ def key_of(operation: OperationId, step: Step) -> StepKey:
 class Claims:
     """What an open operation holds against all others of its cluster.
 
-    `draining`: the node it empties. `baselines`: ready pods of each owner before it began. `sent`: evictions that
-    its memory lists as about to be sent, and since when.
+    `draining`: the node it empties. `baselines`: ready units (groups, or single pods) of each owner before it began.
+    `sent`: evictions that its memory lists as about to be sent, and since when. `moved`: the owners of those pods.
+    `group_sizes`: how many pods a group of an owner had.
     """
 
     draining: tuple[NodeName, NodeUid] | None = None
     baselines: Mapping[OwnerUid, int] = field(default_factory=dict)
     sent: Mapping[PodUid, datetime] = field(default_factory=dict)
+    moved: frozenset[OwnerUid] = frozenset()
+    group_sizes: Mapping[OwnerUid, int] = field(default_factory=dict)
 
 
 NO_CLAIMS = Claims()
@@ -61,6 +64,7 @@ class ClusterSettings:
 
     has_autoscaler: bool = False
     settle_s: float = SETTLE_S
+    evictions_per_minute_max: int = EVICTIONS_PER_MINUTE_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,8 @@ class View:
     """What a kind decides on.
 
     `leaving` are pods that an eviction of ours was sent for, or may still land on, and that are not seen to be
-    terminating yet: they count as gone where readiness matters, and never as free.
+    terminating yet: they count as gone where readiness matters, and never as free. `evictions_left` may be sent now;
+    more from `evictions_again_at` on.
     """
 
     snapshot: Snapshot
@@ -77,11 +82,15 @@ class View:
     claims: Mapping[OperationId, Claims] = field(default_factory=dict)
     leaving: frozenset[PodUid] = frozenset()
     settings: ClusterSettings = ClusterSettings()
+    evictions_left: int = EVICTIONS_PER_MINUTE_MAX
+    evictions_again_at: datetime | None = None
 
     def assuming(self, steps: Iterable[Step]) -> "View":
         """Return the view as it will be once these steps have been taken."""
-        evicted = frozenset(each.pod.uid for each in steps if isinstance(each, Evict | Delete))
-        return replace(self, leaving=self.leaving | evicted) if evicted else self
+        steps = tuple(steps)
+        ended = frozenset(each.pod.uid for each in steps if isinstance(each, Evict | Delete))
+        left = self.evictions_left - sum(1 for each in steps if isinstance(each, Evict))
+        return replace(self, leaving=self.leaving | ended, evictions_left=left) if ended else self
 
     def serving(self, pod: Pod) -> bool:
         """Tell whether a pod is ready and nothing of ours is about to end it."""
@@ -94,8 +103,12 @@ class View:
         return frozenset(name for name, uid in named if name not in nodes or nodes[name].uid == uid)
 
     def baseline(self, owner: OwnerUid) -> int:
-        """Return the highest count of ready pods that an open operation remembers for an owner."""
+        """Return the highest count of ready units that an open operation remembers for an owner."""
         return max((each.baselines.get(owner, 0) for each in self.claims.values()), default=0)
+
+    def group_size(self, owner: OwnerUid) -> int:
+        """Return how many pods a group of an owner had when the first open operation saw it, 0 if none did."""
+        return max((each.group_sizes.get(owner, 0) for each in self.claims.values()), default=0)
 
 
 def retry_at(answered: Answered) -> datetime:

@@ -1,25 +1,52 @@
-"""What a drain waits for once it has begun: pods that end, owners that load, and who else holds a budget."""
+"""What a drain waits for: pods that are held back, pods that end, and when to look at them again."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from hangar.domain.blockers import blocker, listed
+from hangar.domain.blockers import blocker
+from hangar.domain.budgets import Hold, explain, held_together
 from hangar.domain.decision import Answered, Blocker
-from hangar.domain.ids import OperationId
-from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, RETRY_MAX_S
+from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, RETRY_MAX_S, STUCK_AFTER_S
 from hangar.domain.moves import Tally, TrackedPod
-from hangar.domain.owners import name_of
-from hangar.domain.snapshot import Pod
+from hangar.domain.snapshot import Node, Pod
 from hangar.domain.view import View
 
+STUCK_AFTER = timedelta(seconds=STUCK_AFTER_S)
 
-def not_gone(count: Tally) -> tuple[Blocker, ...]:
+
+def held_back(held: Iterable[tuple[Pod, Hold | Blocker]], view: View) -> tuple[Blocker, ...]:
+    """Return why pods are not evicted yet: one blocker for each budget, whatever it holds, and one for each other."""
+    by_budgets: list[tuple[Pod, Hold]] = []
+    others: list[Blocker] = []
+    for pod, why in held:
+        if isinstance(why, Hold):
+            by_budgets.append((pod, why))
+        elif why not in others:  # the pods of one group are held as one
+            others.append(why)
+    return tuple(explain(hold, pods, view) for hold, pods in held_together(by_budgets)) + tuple(others)
+
+
+def not_gone(count: Tally, node: Node | None, now: datetime) -> tuple[Blocker, ...]:
     """Return a blocker for each pod that was told to end, or may have been, and is not gone yet."""
-    ending = tuple(
-        blocker("terminating", str(pod.ref), held=f" ({pod.waiting})" if pod.waiting else "")
-        for pod in count.terminating
-    )
+    ending = tuple(_ending(pod, node, now) for pod in count.terminating)
     return ending + tuple(blocker("landing", str(pod.ref)) for pod in count.unknown)
+
+
+def _ending(pod: Pod, node: Node | None, now: datetime) -> Blocker:
+    assert pod.deletion_at is not None
+    if node is not None and not node.is_heard:
+        return blocker("unconfirmed", str(pod.ref), node=f"node {node.name}")
+    is_stuck = now >= pod.deletion_at + STUCK_AFTER
+    held = f" ({pod.waiting})" if pod.waiting else ""
+    # The deletion's own time, which already contains the grace period: an unchanged world gives an unchanged text.
+    due_at = pod.deletion_at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return blocker("stuck" if is_stuck else "terminating", str(pod.ref), due_at=due_at, held=held)
+
+
+def stuck_at(count: Tally, now: datetime) -> datetime | None:
+    """Return when the first of the pods that end ought to have ended, or None where no such time is to come."""
+    times = [pod.deletion_at + STUCK_AFTER for pod in count.terminating if pod.deletion_at is not None]
+    return min((each for each in times if each > now), default=None)
 
 
 def landed_at(tracked: TrackedPod, answered: Answered | None, now: datetime) -> datetime:
@@ -29,37 +56,3 @@ def landed_at(tracked: TrackedPod, answered: Answered | None, now: datetime) -> 
     until = left_at + timedelta(seconds=LANDING_MAX_S)
     # By then it does not count any more, unless it is another operation's, of which this one does not know when.
     return until if until > now else now + timedelta(seconds=RETRY_MAX_S)
-
-
-def unavailable(held: Iterable[tuple[Pod, Blocker]], view: View) -> tuple[Blocker, ...]:
-    """Return, for each budget or owner that holds a pod, which of its pods do not serve, and why or for whom."""
-    found: dict[str, list[Pod]] = {}
-    for pod, why in held:
-        if why.code == "budget_spent":
-            (budget,) = view.snapshot.budgets_of(pod)
-            guarded = view.snapshot.pods_by_budget.get(budget.uid, ())
-            found.setdefault(str(budget), [view.snapshot.pods[uid] for uid in guarded])
-        elif why.code == "last_ready" and (owner := view.snapshot.top_owner(pod)) is not None:
-            found.setdefault(name_of(owner, pod.ref.namespace), list(view.snapshot.pods_of(owner.uid)))
-    told = {
-        name: [_why_not_serving(pod, view) for pod in sorted(pods, key=lambda each: each.ref) if _is_missing(pod, view)]
-        for name, pods in found.items()
-    }
-    return tuple(blocker("unavailable", name, pods=listed(reasons)) for name, reasons in told.items() if reasons)
-
-
-def _is_missing(pod: Pod, view: View) -> bool:
-    return not pod.is_finished and not view.serving(pod)
-
-
-def _why_not_serving(pod: Pod, view: View) -> str:
-    mover = _mover_of(pod, view)
-    if mover is not None:
-        return f"{pod.ref} is moved by {mover}"
-    if pod.is_terminating or pod.ref.uid in view.leaving:
-        return f"{pod.ref} is terminating"
-    return f"{pod.ref}: {pod.waiting or 'not ready'}"
-
-
-def _mover_of(pod: Pod, view: View) -> OperationId | None:
-    return next((operation for operation, each in view.claims.items() if pod.ref.uid in each.sent), None)

@@ -6,19 +6,21 @@ import ipaddress
 import re
 import signal
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import structlog
 import uvloop
 from pydantic import ValidationError
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import URL
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 import hangar
 from hangar.clock import SystemClock
 from hangar.hub.app import create_app
 from hangar.hub.principals import Role
 from hangar.hub.serving import Tls, serve
-from hangar.hub.settings import HubSettings, SettingsError, database_path, listen_address
+from hangar.hub.settings import HubSettings, SettingsError, database, listen_address
 from hangar.hub.store.lockfile import LockedError, locked
 from hangar.hub.store.migrate import WrongSchemaError
 from hangar.hub.store.store import Store
@@ -52,8 +54,13 @@ def main(argv: list[str] | None = None) -> int:
         print(f"hangar-server: {error}", file=sys.stderr)
         return 2
     except (LockedError, WrongSchemaError, StoreUnavailableError, SQLAlchemyError, OSError) as error:
-        print(f"hangar-server: {error}", file=sys.stderr)
+        print(f"hangar-server: {error}{_driver_says(error.__cause__)}", file=sys.stderr)
         return 1
+
+
+def _driver_says(cause: BaseException | None) -> str:
+    """Return what the database's driver says, which whoever starts a hub needs to know; it names no password."""
+    return f" ({str(cause.orig).strip()})" if isinstance(cause, DBAPIError) else ""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,25 +112,26 @@ def _serve(settings: HubSettings) -> int:
             hand_over_after_s=settings.hand_over_after_s,
             stop_after_s=settings.stop_after_s,
         )
-    database = database_path(settings.db)
-    with locked(database):
-        store = Store.open(database)
+    place = database(settings.db)
+    # Hubs on one PostgreSQL database agree there; two on one file would hand the fleet out twice.
+    with nullcontext() if isinstance(place, URL) else locked(place):
+        store = Store.open(place)
         try:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                runner.run(_run(store, settings, host, port, tls))
+                runner.run(_run(store, place, settings, host, port, tls))
         finally:
             store.close()
     return 0
 
 
-async def _run(store: Store, settings: HubSettings, host: str, port: int, tls: Tls | None) -> None:
+async def _run(store: Store, place: Path | URL, settings: HubSettings, host: str, port: int, tls: Tls | None) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     app = create_app(store, SystemClock(), settings)
     async with serve(app, host, port, tls) as bound:
         scheme = "http" if tls is None else "https"
-        log.info("serving", address=f"{scheme}://{host}:{bound}", db=settings.db, version=hangar.__version__)
+        log.info("serving", address=f"{scheme}://{host}:{bound}", db=str(place), version=hangar.__version__)
         await stop.wait()
         log.info("stopping")
 
@@ -151,7 +159,7 @@ def _is_loopback(host: str) -> bool:
 
 def _create_token(settings: HubSettings, args: argparse.Namespace) -> int:
     asked = TokenRequest(name=args.name, role=Role(args.role), cluster=args.cluster, expires_in_s=args.expires)
-    store = _open_beside(database_path(settings.db))
+    store = _open_beside(database(settings.db))
     try:
         made = store.write(lambda tx: create_token(tx, None, asked, SystemClock().now_us()))
     except Problem as problem:
@@ -163,13 +171,15 @@ def _create_token(settings: HubSettings, args: argparse.Namespace) -> int:
     return 0
 
 
-def _open_beside(database: Path) -> Store:
+def _open_beside(place: Path | URL) -> Store:
     """Open a database that a hub may be running on: then its tables are not ours to migrate."""
+    if isinstance(place, URL):
+        return Store.open_beside(place)
     try:
-        with locked(database):
-            return Store.open(database)
+        with locked(place):
+            return Store.open(place)
     except LockedError:
-        return Store.open_beside(database)
+        return Store.open_beside(place)
 
 
 if __name__ == "__main__":

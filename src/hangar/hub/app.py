@@ -53,7 +53,7 @@ def create_app(store: Store, clock: Clock, settings: HubSettings) -> FastAPI:
     add_problem_handlers(app)
     install_openapi(app, hub.catalogue)
     # Around everything, also around what answers for faults: each answer has its id, and each fault's line, too.
-    app.middleware_stack = RequestId(HearOut(app.build_middleware_stack()), clock)
+    app.middleware_stack = RequestId(HearOut(app.build_middleware_stack()), clock, hub.metrics)
     return app
 
 

@@ -1,31 +1,46 @@
-"""Leases: the renewals that wait to be written; one hub's own, and lost with it, which its start allows for."""
+"""Leases: the renewals of a moment are written together, and each counts once it is written."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
 
+from hangar.domain.limits import RENEWALS_INTERVAL_S
 from hangar.hub.usecases.renew import Renewal
+
+Write = Callable[[Collection[Renewal]], Awaitable[Collection[Renewal]]]
 
 
 class Leases:
-    """The newest renewal of each cluster that is not in the store yet. Used in the event loop alone."""
+    """Gathers renewals for a moment and hands them to `write`, which returns those that took effect.
 
-    def __init__(self) -> None:
-        self._waiting: dict[str, Renewal] = {}
+    No sync is acknowledged by what is only in this process: another hub on the same store, or this one after a crash,
+    must never hold a lease for older than its operator does. Used in the event loop alone.
+    """
 
-    def keep(self, renewal: Renewal) -> None:
-        """Remember a renewal until it is taken to be written."""
-        self._waiting[renewal.cluster] = renewal
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._due_s = float("-inf")
+        self._gathered: set[Renewal] = set()
+        self._written: asyncio.Task[Collection[Renewal]] | None = None
 
-    def of(self, cluster: str) -> Renewal | None:
-        """Return the renewal of a cluster that is not written yet."""
-        return self._waiting.get(cluster)
+    async def renew(self, renewal: Renewal) -> bool:
+        """Write a renewal; tell whether its session still has the cluster. Raises StoreUnavailableError."""
+        self._gathered.add(renewal)
+        if self._written is None:
+            self._written = asyncio.create_task(self._write_when_due(), name="renewals")
+            self._written.add_done_callback(_heard)
+        return renewal in await asyncio.shield(self._written)
 
-    def take(self) -> list[Renewal]:
-        """Return all renewals, to be written now."""
-        taken = list(self._waiting.values())
-        self._waiting.clear()
-        return taken
+    async def _write_when_due(self) -> Collection[Renewal]:
+        now_s = asyncio.get_running_loop().time
+        try:
+            await asyncio.sleep(self._due_s - now_s())
+        finally:
+            gathered, self._gathered, self._written = self._gathered, set(), None
+        self._due_s = now_s() + RENEWALS_INTERVAL_S
+        return await self._write(gathered)
 
-    def put_back(self, renewals: Iterable[Renewal]) -> None:
-        """Remember renewals that could not be written, but for those that newer ones have followed."""
-        for renewal in renewals:
-            self._waiting.setdefault(renewal.cluster, renewal)
+
+def _heard(written: asyncio.Task[Collection[Renewal]]) -> None:
+    """Take an error note of, where whoever asked has gone meanwhile."""
+    if not written.cancelled():
+        written.exception()

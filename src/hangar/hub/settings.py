@@ -6,6 +6,8 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from hangar.domain.limits import (
     EVICTION_TIMEOUT_S,
@@ -17,13 +19,18 @@ from hangar.domain.limits import (
     SYNC_WAIT_S,
 )
 
+POSTGRESQL_FORM = "postgresql://USER:PASSWORD@HOST:PORT/NAME"
+
 
 class HubSettings(BaseSettings):
     """The hub's settings; each is HANGAR_NAME in the environment."""
 
     model_config = SettingsConfigDict(env_prefix="HANGAR_", frozen=True, extra="ignore")
 
-    db: str = Field(default="hangar.db", description="the database: a path, or sqlite:///PATH")
+    db: str = Field(
+        default="hangar.db",
+        description="the database: a path, sqlite:///PATH, or postgresql://USER@HOST/NAME, which hubs may share",
+    )
     listen: str = Field(default="127.0.0.1:8443", description="where to listen, ADDRESS:PORT")
     tls_cert: Path | None = Field(default=None, description="the certificate chain, PEM")
     tls_key: Path | None = Field(default=None, description="the certificate's key, PEM")
@@ -65,14 +72,19 @@ class SettingsError(Exception):
     """A setting cannot be used; the message says which and what to do."""
 
 
-def database_path(db: str) -> Path:
-    """Return the path of the database. Raises SettingsError where it is none that this version can use."""
+def database(db: str) -> Path | URL:
+    """Return SQLite's file or the URL of PostgreSQL's database. Raises SettingsError where it is neither."""
     scheme, separator, rest = db.partition("://")
     if not separator:
         return Path(db)
-    if scheme != "sqlite" or not rest.startswith("/"):
-        raise SettingsError(f"HANGAR_DB is {db!r}: give a path, or sqlite:///PATH")
-    return Path(rest[1:])
+    if scheme == "sqlite" and rest.startswith("/"):
+        return Path(rest[1:])
+    if scheme in ("postgresql", "postgres"):
+        try:
+            return make_url(f"postgresql://{rest}")
+        except (ArgumentError, ValueError) as error:
+            raise SettingsError(f"HANGAR_DB cannot be read: give {POSTGRESQL_FORM}") from error
+    raise SettingsError(f"HANGAR_DB has the scheme {scheme!r}: give a path, sqlite:///PATH, or {POSTGRESQL_FORM}")
 
 
 def listen_address(listen: str) -> tuple[str, int]:

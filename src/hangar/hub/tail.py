@@ -1,7 +1,7 @@
 """Tail: wakes those who wait for something to change, after the commit that changed it."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import TypeVar, cast
 
@@ -19,7 +19,7 @@ class Tail:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: dict[str, set[asyncio.Event]] = {}
-        self._shared: dict[str, object] = {}
+        self._shared: dict[str, asyncio.Future[object]] = {}
         self.waiting_count = 0
         self.is_closing = False
 
@@ -53,11 +53,19 @@ class Tail:
                 del self._waiting[key]
                 self._shared.pop(key, None)
 
-    def shared(self, key: str, make: Callable[[], T]) -> T:
+    async def shared(self, key: str, make: Callable[[], Coroutine[object, object, T]]) -> T:
         """Return what all waiters of a key see, made once after each change. Only while the key is watched."""
-        if key not in self._shared:
-            self._shared[key] = make()
-        return cast("T", self._shared[key])
+        made = self._shared.get(key)
+        if made is None:
+            made = asyncio.ensure_future(cast("Coroutine[object, object, object]", make()))
+            self._shared[key] = made
+            made.add_done_callback(lambda ended: self._forget_failed(key, ended))
+        return cast("T", await asyncio.shield(made))
+
+    def _forget_failed(self, key: str, made: asyncio.Future[object]) -> None:
+        is_failed = made.cancelled() or made.exception() is not None
+        if is_failed and self._shared.get(key) is made:
+            del self._shared[key]
 
     def close(self) -> None:
         """Wake everybody, so that no parked request holds up the end of the hub."""

@@ -8,45 +8,31 @@ from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 from hangar.domain import cordon, drain_report
-from hangar.domain.blockers import blocker, in_order, listed, sentence
-from hangar.domain.budgets import may_evict
+from hangar.domain.blockers import in_order, listed, sentence
 from hangar.domain.cordon import Take, Wait
-from hangar.domain.decision import (
-    Blocker,
-    BudgetFull,
-    Busy,
-    Cordon,
-    Denied,
-    End,
-    Evict,
-    Fail,
-    Go,
-    SeveralBudgets,
-    Step,
-    Uncordon,
-    Withheld,
-)
+from hangar.domain.decision import Blocker, Cordon, Delete, End, Evict, Fail, Go, Uncordon
 from hangar.domain.drain_memory import DrainMemory, Failure, remember
 from hangar.domain.drain_plan import DrainChoices, plan_drain
 from hangar.domain.drain_report import DrainState
+from hangar.domain.forcing import GRACE_S, Forcing, delete
 from hangar.domain.kind import Job, Kind, param
 from hangar.domain.limits import (
     DEADLINE_MAX_S,
     DEADLINE_MIN_S,
-    DENIED_TRIES_MAX,
     DRAIN_DEADLINE_DEFAULT_S,
+    FORCE_MAX_S,
     GRACE_PERIOD_MAX_S,
     UNDO_MAX_S,
 )
-from hangar.domain.moves import Tally, about_to_be_sent, tally
+from hangar.domain.moves import Tally, about_to_be_sent, tally, units
 from hangar.domain.operation import Phase
-from hangar.domain.owners import keeps_last_ready
+from hangar.domain.pacing import Walk, Walker
 from hangar.domain.plan import Plan
-from hangar.domain.preflight import Obstacle, Since, holds_refused, judge, obstacles, refused
+from hangar.domain.preflight import Choices, Obstacle, Since, holds_refused, judge, obstacles, refused
 from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled, verdict_at
-from hangar.domain.snapshot import Node, Pod
-from hangar.domain.view import Claims, StepKey, StepName, View, retry_at
-from hangar.domain.waits import landed_at, not_gone, unavailable
+from hangar.domain.snapshot import Node
+from hangar.domain.view import Claims, StepKey, StepName, View
+from hangar.domain.waits import held_back, landed_at, not_gone, stuck_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +54,24 @@ class DrainParams:
     on_failure: Literal["keep", "uncordon"] = field(
         default="keep", metadata=param("what becomes of the drain's own cordon when it fails")
     )
+    on_deadline: Literal["fail", "force"] = field(
+        default="fail",
+        metadata=param(
+            "what becomes of pods that are still there at the deadline: force deletes them, past their budgets, "
+            "with 1 s of grace",
+            needs="force",
+        ),
+    )
+    force: bool = field(
+        default=False, metadata=param("also evict pods that nothing would recreate: they are lost", needs="force")
+    )
+    node_is_down: bool = field(
+        default=False,
+        metadata=param(
+            "the caller vouches that the node is off: pods that it cannot confirm to have ended are deleted at once",
+            needs="force",
+        ),
+    )
 
 
 DrainJob: TypeAlias = Job[DrainParams, DrainMemory]
@@ -76,8 +80,10 @@ Decision: TypeAlias = Go[DrainMemory] | End[DrainMemory]
 
 def claims(job: DrainJob) -> Claims:
     """Return what an open drain holds: its node, what its owners had, what it has sent."""
-    sent = {uid: each.sent_at for uid, each in job.memory.pods.items() if each.sent_at is not None}
-    return Claims((job.target, job.target_uid), job.memory.baselines, sent)
+    memory = job.memory
+    sent = {uid: each.sent_at for uid, each in memory.pods.items() if each.sent_at is not None}
+    moved = frozenset(each.owner.uid for uid, each in memory.pods.items() if uid in sent and each.owner is not None)
+    return Claims((job.target, job.target_uid), memory.baselines, sent, moved, memory.group_sizes)
 
 
 def decide(job: DrainJob, view: View, now: datetime) -> Decision:
@@ -97,7 +103,7 @@ def _decide(job: DrainJob, view: View, now: datetime) -> Decision:
     node = cordon.node_of(view.snapshot, job.target, job.target_uid)
     is_readable = not view.snapshot.unreadable
     if is_readable:
-        job = replace(job, memory=remember(job.memory, job.id, node, view, now))
+        job = replace(job, memory=remember(job.memory, job.id, node, view, now, force=job.params.force))
     if job.is_cancelled:
         return _end(job, view, Phase.CANCELLED, "cancelled", drain_report.cancelled_message(_state(job, view)))
     if is_readable and node is None and job.memory.cordoned_at is None:
@@ -108,6 +114,9 @@ def _decide(job: DrainJob, view: View, now: datetime) -> Decision:
         if _is_done(job, node, view):
             return _succeed(job, node, view)
     if now >= job.deadline_at:
+        is_forced = job.params.on_deadline == "force" and job.memory.cordoned_at is not None
+        if is_forced and is_readable and node is not None and now < _give_up_at(job):
+            return _force(job, node, view, now)
         return _fail(job, view, _overdue(job, node, view, now))
     if not is_readable:
         return _wait(job, view, (cordon.unreadable(view.snapshot),), job.deadline_at)
@@ -152,25 +161,56 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
         return _fail(job, view, why)
     if _is_done(job, node, view):
         return _succeed(job, node, view)
-    walk = _walk(job, count, view, now) if node is not None else NO_WALK
-    if walk.denied is not None:
-        return _fail(job, view, walk.denied)
-    sent = {
-        step.pod.uid: about_to_be_sent(job.memory.pods[step.pod.uid], view, now)
-        for step in walk.steps
-        if isinstance(step, Evict)
-    }
-    job = replace(job, memory=replace(job.memory, pods={**job.memory.pods, **sent}))
-    blockers = in_order(waits + _waits(walk, count, view))
-    progress = drain_report.progress(_state(job, view.assuming(walk.steps)), blockers)
+    walk = _walk(job, count, view, now) if node is not None else Walk()
+    forcing = _clear_dead_node(job, node, count, view, now)
+    if (denied := walk.denied or forcing.denied) is not None:
+        return _fail(job, view, denied)
+    sent = {step.pod.uid: about_to_be_sent(job.memory.pods[step.pod.uid], view, now) for step in walk.steps}
+    pods = forcing.remembered({**job.memory.pods, **sent}, now)
+    job = replace(job, memory=replace(job.memory, pods=pods))
+    steps = walk.steps + forcing.steps
+    blockers = in_order(waits + forcing.blockers + _waits(walk, count, node, view, now))
+    progress = drain_report.progress(_state(job, view.assuming(steps)), blockers)
     times = (
         *(each.until for each in settling),
         walk.recheck_at,
+        forcing.recheck_at,
+        _landing(job, count, view, now),
+        stuck_at(count, now),
         verdict_at(count.gone, job.memory.failing_at, view, now),
         job.deadline_at,
     )
     recheck_at = min(each for each in times if each is not None)
-    return Go(job.memory, progress, walk.steps, blockers, recheck_at)
+    return Go(job.memory, progress, steps, blockers, recheck_at)
+
+
+def _clear_dead_node(job: DrainJob, node: Node | None, count: Tally, view: View, now: datetime) -> Forcing:
+    """Return the deletion of what a node that is down for certain will never confirm to have ended."""
+    if node is None or node.is_heard or not job.params.node_is_down:
+        return Forcing()
+    return delete(job.id, count.terminating, 0, view, now)
+
+
+def _force(job: DrainJob, node: Node, view: View, now: datetime) -> Decision:
+    """Delete what is still there at the deadline, and wait a little for its end and for what comes in its place."""
+    count = tally(job.memory.pods, job.id, view)
+    is_down = job.params.node_is_down and not node.is_heard
+    forcing = delete(job.id, count.remaining, 0 if is_down else GRACE_S, view, now)
+    if forcing.denied is not None:
+        return _fail(job, view, forcing.denied)
+    memory = replace(job.memory, is_checked=True, pods=forcing.remembered(job.memory.pods, now))
+    job = replace(job, memory=memory)
+    if _is_done(job, node, view):
+        return _succeed(job, node, view)
+    waits = forcing.blockers + not_gone(count, node, now) + not_rescheduled(count.gone, view)
+    blockers = in_order(waits)
+    progress = drain_report.progress(_state(job, view.assuming(forcing.steps)), blockers)
+    times = (forcing.recheck_at, stuck_at(count, now), _give_up_at(job))
+    return Go(memory, progress, forcing.steps, blockers, min(each for each in times if each is not None))
+
+
+def _give_up_at(job: DrainJob) -> datetime:
+    return job.deadline_at + timedelta(seconds=FORCE_MAX_S)
 
 
 def _in_the_way(job: DrainJob, node: Node | None, count: Tally, view: View) -> tuple[Obstacle, ...]:
@@ -180,75 +220,43 @@ def _in_the_way(job: DrainJob, node: Node | None, count: Tally, view: View) -> t
         return ()
     since = Since(job.memory.cordoned_at, job.memory.orphaned_at)
     if job.memory.is_checked:
-        return refused(node, view, since)
-    return obstacles(node, count.untouched, view, since, skip_fit_check=job.params.skip_fit_check)
-
-
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """One pass over the pods that are still there."""
-
-    steps: tuple[Step, ...] = ()
-    held: tuple[tuple[Pod, Blocker], ...] = ()
-    recheck_at: datetime | None = None
-    denied: Fail | None = None
-
-
-NO_WALK = _Walk()
-
-
-def _walk(job: DrainJob, count: Tally, view: View, now: datetime) -> _Walk:
-    """Evict each untouched pod that nothing holds; each sees what those before it have spent."""
-    steps: list[Step] = []
-    held: list[tuple[Pod, Blocker]] = []
-    times: list[datetime] = []
-    for pod in count.untouched:
-        if pod.ref.uid in job.memory.orphaned_at:
-            continue  # it is waited for as such: nothing would recreate it
-        answered = view.answers.get(StepKey(job.id, StepName.EVICT, pod.ref.uid))
-        match answered.answer if answered is not None else None:
-            case Denied(message=message) if answered is not None and answered.tries >= DENIED_TRIES_MAX:
-                why = Fail("eviction_denied", f"the cluster refuses to evict {pod.ref}: {message}")
-                return _Walk(denied=why)
-            case (
-                BudgetFull(message=message)
-                | Busy(message=message)
-                | Denied(message=message)
-                | SeveralBudgets(message=message)
-                | Withheld(message=message)
-            ):
-                assert answered is not None
-                if now < retry_at(answered):
-                    times.append(retry_at(answered))
-                    held.append((pod, blocker("retry", str(pod.ref), why=message)))
-                    continue
-            case _:
-                pass
-        if (why_not := may_evict(pod, view) or keeps_last_ready(pod, view)) is not None:
-            held.append((pod, why_not))
-            continue
-        steps.append(Evict(pod.ref, job.params.grace_period_s))
-        view = view.assuming(steps[-1:])
-    for pod in count.unknown:
-        answered = view.answers.get(StepKey(job.id, StepName.EVICT, pod.ref.uid))
-        times.append(landed_at(job.memory.pods[pod.ref.uid], answered, now))
-    return _Walk(tuple(steps), tuple(held), min(times, default=None))
+        return () if job.params.force else refused(node, view, since)
+    if job.params.node_is_down and node.is_heard:
+        text = f"node {node.name} is up: its kubelet was heard; node_is_down is for a node that is known to be off"
+        return (Obstacle("node_is_up", text),)
+    choices = Choices(skip_fit_check=job.params.skip_fit_check, force=job.params.force)
+    return obstacles(node, count.untouched, view, since, choices)
 
 
 # --- waiting ----------------------------------------------------------------------------------------------------------
 
 
-def _waits(walk: _Walk, count: Tally, view: View) -> tuple[Blocker, ...]:
-    """Return what holds each pod, and what has begun and is not done; where nothing has, whom the pods are held for."""
-    begun = not_gone(count) + not_rescheduled(count.gone, view)
-    return tuple(why for _, why in walk.held) + (begun or unavailable(walk.held, view))
+def _walk(job: DrainJob, count: Tally, view: View, now: datetime) -> Walk:
+    # What is orphaned is waited for as such: nothing would recreate it.
+    untouched = [pod for pod in count.untouched if pod.ref.uid not in job.memory.orphaned_at]
+    is_emptying = bool(count.terminating or count.unknown)
+    return Walker(job.id, job.params.grace_period_s).walk(untouched, is_emptying, view, now)
+
+
+def _waits(walk: Walk, count: Tally, node: Node | None, view: View, now: datetime) -> tuple[Blocker, ...]:
+    """Return what holds each pod back, and what has begun and is not done."""
+    return held_back(walk.held, view) + not_gone(count, node, now) + not_rescheduled(count.gone, view)
+
+
+def _landing(job: DrainJob, count: Tally, view: View, now: datetime) -> datetime | None:
+    """Return when to look again at pods that an eviction of unknown outcome may still end."""
+    times = [
+        landed_at(job.memory.pods[uid], view.answers.get(StepKey(job.id, StepName.EVICT, uid)), now)
+        for uid in (pod.ref.uid for pod in count.unknown)
+    ]
+    return min(times, default=None)
 
 
 def _is_done(job: DrainJob, node: Node | None, view: View) -> bool:
     """Tell whether every pod found is gone by its UID, and every owner serves off the draining nodes as before."""
     if not job.memory.is_checked or tally(job.memory.pods, job.id, view).remaining:
         return False
-    is_empty = node is None or not holds_refused(node, view)
+    is_empty = node is None or job.params.force or not holds_refused(node, view)
     return is_empty and not lacking(job.memory.pods.values(), view)
 
 
@@ -285,7 +293,7 @@ def _undo(job: DrainJob, view: View, now: datetime) -> Decision:
 
 def _succeed(job: DrainJob, node: Node | None, view: View) -> End[DrainMemory]:
     count = tally(job.memory.pods, job.id, view)
-    end = _end(job, view, Phase.SUCCEEDED, "drained", f"evicted_replicas={len(count.evicted)}")
+    end = _end(job, view, Phase.SUCCEEDED, "drained", f"evicted_replicas={units(count.evicted)}")
     if node is not None:
         return end
     note = "node_replaced" if job.target in view.snapshot.nodes else "node_deleted"
@@ -311,16 +319,18 @@ def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:
 
 def _overdue(job: DrainJob, node: Node | None, view: View, now: datetime) -> Fail:
     count = tally(job.memory.pods, job.id, view)
-    walk = _walk(job, count, view, now) if node is not None else NO_WALK
-    reasons = [sentence(each) for each in in_order(_waits(walk, count, view))]
+    walk = _walk(job, count, view, now) if node is not None else Walk()
+    reasons = [sentence(each) for each in in_order(_waits(walk, count, node, view, now))]
     if view.snapshot.unreadable:
         reasons.insert(0, sentence(cordon.unreadable(view.snapshot)))
     if job.memory.cordoned_at is None:
         reasons.insert(0, f"node {job.target} could not be cordoned")
-    is_unreachable = node is not None and not node.ready and count.terminating
+    is_unreachable = node is not None and not node.is_heard and count.terminating
     if is_unreachable:
-        unconfirmed = f"node {job.target} is not ready, and does not confirm that {len(count.terminating)} pod(s) ended"
+        unconfirmed = f"unconfirmed {len(count.terminating)}: the kubelet of {job.target} is silent"
         reasons.insert(0, unconfirmed)
+    if any(each.forced_at is not None for each in job.memory.pods.values()):
+        reasons.insert(0, f"what was left was deleted, and {FORCE_MAX_S:.0f} s later it is not done")
     because = f": {listed(reasons)}" if reasons else ""
     text = f"not done within the deadline of {job.params.deadline_s} s{because}"
     return Fail("node_unreachable" if is_unreachable else "deadline_exceeded", text)
@@ -336,7 +346,8 @@ def foresee(job: DrainJob, view: View, now: datetime) -> Plan | Fail:
     if node is None:
         return cordon.missing(view.snapshot, job.target)
     params = job.params
-    return plan_drain(node, DrainChoices(params.deadline_s, params.grace_period_s, params.skip_fit_check), view, now)
+    choices = DrainChoices(params.deadline_s, params.grace_period_s, params.skip_fit_check, params.force)
+    return plan_drain(node, choices, view, now)
 
 
 KIND = Kind(
@@ -347,7 +358,7 @@ KIND = Kind(
     runs_in="operator",
     params=DrainParams,
     memory=DrainMemory,
-    steps=(Cordon, Evict, Uncordon),
+    steps=(Cordon, Evict, Delete, Uncordon),
     decide=decide,
     foresee=foresee,
     claims=claims,

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 import structlog
 from pydantic import ValidationError
@@ -18,9 +18,12 @@ from hangar.operator.cluster.kubernetes.adapter import KubernetesCluster
 from hangar.operator.cluster.kubernetes.connect import load
 from hangar.operator.cluster.port import Cluster, ClusterError, Identity
 from hangar.operator.conductor import Conductor
+from hangar.operator.listener import ListenError, listening
 from hangar.operator.loop import Operator
+from hangar.operator.metrics import OperatorMetrics
+from hangar.operator.probes import Probes
 from hangar.operator.session import session_request
-from hangar.operator.settings import OperatorSettings
+from hangar.operator.settings import OperatorSettings, address_of
 from hangar.telemetry.logs import configure_logs
 
 log = structlog.get_logger("hangar.operator")
@@ -36,8 +39,12 @@ def main() -> int:
         print(f"hangar-operator: {error}", file=sys.stderr)
         return 2
     configure_logs(settings.log_format, "info")
-    with contextlib.suppress(asyncio.CancelledError):
-        asyncio.run(_serve(settings, token, KubernetesCluster(kubeconfig, SystemClock())))
+    try:
+        with contextlib.suppress(asyncio.CancelledError):
+            asyncio.run(_serve(settings, token, KubernetesCluster(kubeconfig, SystemClock())))
+    except ListenError as error:
+        print(f"hangar-operator: HANGAR_METRICS_LISTEN: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
@@ -46,17 +53,35 @@ async def _serve(settings: OperatorSettings, token: str, cluster: KubernetesClus
     assert this is not None
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, this.cancel)
-    channel = HttpChannel(settings.server, token, str(settings.ca_file) if settings.ca_file else None)
+    metrics = OperatorMetrics()
+    ca_file = str(settings.ca_file) if settings.ca_file else None
+    channel = HttpChannel(settings.server, token, ca_file, on_call=metrics.called)
+    probes = Probes(cluster, metrics)
     try:
-        identity, allowed = await introduce(settings, cluster)
-        log.info("starting", cluster=identity.uid, kubernetes=identity.version, allowed=sorted(allowed))
-        request = session_request(identity, allowed)
-        conductor = Conductor(KINDS, allowed, ClusterSettings(settings.has_autoscaler, settings.settle_s))
-        await Operator(cluster, channel, conductor, request, SystemClock()).run()
+        async with _shown(settings, probes):
+            identity, allowed = await introduce(settings, cluster)
+            log.info("starting", cluster=identity.uid, kubernetes=identity.version, allowed=sorted(allowed))
+            request = session_request(identity, allowed)
+            told = ClusterSettings(settings.has_autoscaler, settings.settle_s, settings.evictions_per_minute)
+            conductor = Conductor(KINDS, allowed, told)
+            operator = probes.operator = Operator(cluster, channel, conductor, request, SystemClock(), metrics)
+            await operator.run()
     finally:
         log.info("stopped")
         await channel.close()
         await cluster.close()
+
+
+@contextlib.asynccontextmanager
+async def _shown(settings: OperatorSettings, probes: Probes) -> AsyncIterator[None]:
+    """Serve the probes' pages where they are wanted. Raises ListenError."""
+    if settings.metrics_listen is None:
+        yield
+        return
+    host, port = address_of(settings.metrics_listen)
+    async with listening(host, port, probes.pages()) as bound:
+        log.info("showing metrics and health", address=f"http://{host}:{bound}")
+        yield
 
 
 async def introduce(settings: OperatorSettings, cluster: Cluster) -> tuple[Identity, frozenset[str]]:

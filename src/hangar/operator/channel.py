@@ -1,7 +1,10 @@
 """The operator's one way out: four calls to the hub over HTTPS."""
 
+import asyncio
+import secrets
 import ssl
-from typing import Protocol, TypeVar
+from collections.abc import Callable
+from typing import Protocol, TypeAlias, TypeVar
 
 import httpx2
 import msgspec
@@ -24,13 +27,29 @@ CALL_TIMEOUT_S = 8.0
 """One call that is not a long poll; well inside the time after which the operator stops sending."""
 
 
-class HubError(Exception):
-    """The hub could not be reached or refused a call; the message says which and why. `code` is the problem's."""
+OK, UNREACHABLE = "ok", "unreachable"
+"""The outcomes of calls that are no problem's code."""
 
-    def __init__(self, message: str, code: str = "", retry_after_s: float | None = None) -> None:
+REQUEST_ID_BYTES = 8
+"""Enough to find one call in a day's log."""
+
+OnCall: TypeAlias = Callable[[str, str, float], None]
+"""Told of each call: its name, its outcome (OK, UNREACHABLE or the problem's code), and the seconds it took."""
+
+
+class HubError(Exception):
+    """The hub could not be reached or refused a call; the message says which and why.
+
+    `code` is the problem's; `request` is the id under which the hub's log has the call, if it came there.
+    """
+
+    def __init__(
+        self, message: str, code: str = "", retry_after_s: float | None = None, request: str | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.retry_after_s = retry_after_s
+        self.request = request
 
 
 class Channel(Protocol):
@@ -61,7 +80,10 @@ class _ProblemDoc(msgspec.Struct):
 
 
 class HttpChannel:
-    """The four calls over HTTP. One instance serves one operator; tests alone give it a transport."""
+    """The four calls over HTTP. One instance serves one operator; tests alone give it a transport.
+
+    Each call has an id of ours, which the hub takes for its log: so one finds it there also where no answer came.
+    """
 
     def __init__(
         self,
@@ -70,8 +92,10 @@ class HttpChannel:
         ca_file: str | None = None,
         *,
         transport: httpx2.AsyncBaseTransport | None = None,
+        on_call: OnCall = lambda *_: None,
     ) -> None:
         self._server = server.rstrip("/")
+        self._on_call = on_call
         verify: ssl.SSLContext | bool = ssl.create_default_context(cafile=ca_file) if ca_file else True
         self._client = httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
@@ -113,21 +137,32 @@ class HttpChannel:
             raise HubError(f"{name}: the hub's answer cannot be read: {error}") from error
 
     async def _post(self, name: str, request: msgspec.Struct, timeout_s: float) -> bytes:
-        url = f"{self._server}/v1/operator/{name}"
+        id_ = secrets.token_hex(REQUEST_ID_BYTES)
+        now_s = asyncio.get_running_loop().time
+        began_s = now_s()
         try:
-            response = await self._client.post(url, content=msgspec.json.encode(request), timeout=timeout_s)
+            response = await self._client.post(
+                f"{self._server}/v1/operator/{name}",
+                content=msgspec.json.encode(request),
+                headers={"X-Request-Id": id_},
+                timeout=timeout_s,
+            )
         except httpx2.HTTPError as error:
-            raise HubError(
-                f"{name}: cannot reach the hub at {self._server}: {str(error) or type(error).__name__}"
-            ) from error
+            self._on_call(name, UNREACHABLE, now_s() - began_s)
+            why = str(error) or type(error).__name__
+            raise HubError(f"{name}: cannot reach the hub at {self._server}: {why}", request=id_) from error
         if response.is_success:
+            self._on_call(name, OK, now_s() - began_s)
             return response.content
-        raise _refusal(name, response)
+        refusal = _refusal(name, response, id_)
+        self._on_call(name, refusal.code or f"status_{response.status_code}", now_s() - began_s)
+        raise refusal
 
 
-def _refusal(name: str, response: httpx2.Response) -> HubError:
+def _refusal(name: str, response: httpx2.Response, request: str) -> HubError:
     try:
         problem = msgspec.json.decode(response.content, type=_ProblemDoc)
     except msgspec.DecodeError:
-        return HubError(f"{name}: the hub answered {response.status_code}")
-    return HubError(f"{name}: {problem.detail} ({response.status_code})", problem.code, problem.retry_after_s)
+        return HubError(f"{name}: the hub answered {response.status_code}", request=request)
+    message = f"{name}: {problem.detail} ({response.status_code})"
+    return HubError(message, problem.code, problem.retry_after_s, request)

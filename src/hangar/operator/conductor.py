@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from hangar.domain.decision import Accepted, Answer, Answered, End, Go, Step, Unmark
+from hangar.domain.decision import Accepted, Answer, Answered, End, Evict, Go, Step, Unmark
 from hangar.domain.ids import NodeName, NodeUid, OperationId, PodUid
 from hangar.domain.kind import Job, Kind, needed
 from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, PROGRESS_INTERVAL_S
@@ -18,8 +18,9 @@ from hangar.domain.operation import Phase
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import ClusterSettings, StepKey, StepName, View, key_of, retry_at
 from hangar.operator.documents import progress_doc, result_doc
+from hangar.operator.pace import Pace
 from hangar.operator.questions import Questions
-from hangar.operator.turn import OpenJob, turn, view_of
+from hangar.operator.turn import ENDING, OpenJob, turn, view_of
 from hangar.wire.operator import Ack, JobDoc, JsonObject, ProgressDoc, ReportDoc, ResultDoc, SyncAnswer
 
 
@@ -60,6 +61,7 @@ class Conductor:
         self._answers: dict[StepKey, Answered] = {}
         self._accepted: dict[PodUid, datetime] = {}
         self.questions = Questions(kinds)
+        self._pace = Pace()
         self._view: View | None = None
 
     # --- what the hub says --------------------------------------------------------------------------------------------
@@ -123,6 +125,11 @@ class Conductor:
         reports = [each.outbox for each in self._open.values() if each.outbox is not None]
         return reports + list(self._refused.values())
 
+    @property
+    def operations(self) -> list[OperationId]:
+        """Return the operations that are open here."""
+        return list(self._open)
+
     # --- what the cluster says ----------------------------------------------------------------------------------------
 
     def answered(self, operation: OperationId, step: Step, answer: Answer, now: datetime) -> None:
@@ -132,7 +139,7 @@ class Conductor:
         before = self._answers.get(key)
         is_same = before is not None and type(before.answer) is type(answer)
         self._answers[key] = Answered(answer, now, before.tries + 1 if before is not None and is_same else 1)
-        if key.step is StepName.EVICT and isinstance(answer, Accepted):
+        if key.step in ENDING and isinstance(answer, Accepted):
             self._accepted[PodUid(key.subject)] = now
 
     def why_withheld(self, operation: OperationId, step: Step, now: datetime) -> str | None:
@@ -154,7 +161,7 @@ class Conductor:
         self._tidy(snapshot, now)
         jobs = [each.open_job for each in self._open.values()]
         in_flight = frozenset(self._in_flight)
-        view = view_of(snapshot, jobs, in_flight, self._answers, self._accepted, self._settings, now)
+        view = view_of(snapshot, jobs, in_flight, self._answers, self._accepted, self._pace, self._settings, now)
         self._view = view
         ready = [each.open_job for each in self._open.values() if each.outbox is None]
         steps: list[tuple[OperationId, Step]] = []
@@ -180,6 +187,7 @@ class Conductor:
         if decision.recheck_at is not None:
             times.append(decision.recheck_at)
         self._in_flight |= {key_of(job.id, step): now for step in decision.steps}
+        self._pace.decided(sum(1 for step in decision.steps if isinstance(step, Evict)), now)
         progress = progress_doc(decision.progress)
         is_new_memory = decision.memory != job.memory
         if is_new_memory or not each.is_claimed:

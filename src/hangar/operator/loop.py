@@ -21,6 +21,7 @@ from hangar.operator import inventory
 from hangar.operator.channel import Channel, HubError
 from hangar.operator.cluster.port import Cluster
 from hangar.operator.conductor import Conductor
+from hangar.operator.metrics import OperatorMetrics, Vitals
 from hangar.wire.operator import (
     InventoryRequest,
     NodeDoc,
@@ -52,13 +53,21 @@ class Operator:
     """One cluster's operator."""
 
     def __init__(
-        self, cluster: Cluster, channel: Channel, conductor: Conductor, request: SessionRequest, clock: Clock
+        self,
+        cluster: Cluster,
+        channel: Channel,
+        conductor: Conductor,
+        request: SessionRequest,
+        clock: Clock,
+        metrics: OperatorMetrics | None = None,
     ) -> None:
         self._cluster = cluster
         self._channel = channel
         self._conductor = conductor
         self._request = request
         self._clock = clock
+        self._metrics = metrics or OperatorMetrics()
+        self._turned_at_s = clock.monotonic_s()
         self._session: _Session | None = None
         self._turn_wanted = asyncio.Event()
         self._report_wanted = asyncio.Event()
@@ -79,6 +88,16 @@ class Operator:
         finally:
             await self._leave()
 
+    def vitals(self) -> Vitals:
+        """Return how this operator is now."""
+        session, now_s = self._session, self._clock.monotonic_s()
+        return Vitals(
+            silent_s=None if session is None else now_s - session.confirmed_at_s,
+            standing_s=now_s - self._turned_at_s if session is not None and self._turn_wanted.is_set() else 0.0,
+            operations=len(self._conductor.operations),
+            steps=len(self._steps),
+        )
+
     async def _wake_on(self, changed: asyncio.Event) -> None:
         while True:
             await changed.wait()
@@ -93,6 +112,7 @@ class Operator:
         assert this is not None
         while True:
             self._session = session = await self._open_session()
+            self._turned_at_s = self._clock.monotonic_s()
             self._conductor.begin_session()
             self._told_nodes = {}
             self._inventory_wanted.set()
@@ -124,9 +144,10 @@ class Operator:
             try:
                 grant = await self._channel.open_session(self._request)
             except HubError as error:
-                if str(error) != told:
-                    told = str(error)
-                    log.warning("standby" if error.code == "standby" else "no session", why=told)
+                if (error.code or str(error)) != told:  # a standby's message differs each time it asks
+                    told = error.code or str(error)
+                    event = "standby" if error.code == "standby" else "no session"
+                    log.warning(event, why=str(error), request=error.request)
                 await asyncio.sleep(error.retry_after_s or pause_s)
                 pause_s = min(pause_s * 2, RETRY_MAX_S)
             else:
@@ -164,7 +185,7 @@ class Operator:
                 answer = await self._channel.sync(request)
             except HubError as error:
                 _raise_if_lost(error)
-                log.warning("sync failed", why=str(error))
+                log.warning("sync failed", why=str(error), request=error.request)
                 await asyncio.sleep(error.retry_after_s or pause_s)
                 pause_s = min(pause_s * 2, RETRY_MAX_S)
                 seen = 0
@@ -185,6 +206,7 @@ class Operator:
                 async with asyncio.timeout(timeout_s):
                     await self._turn_wanted.wait()
             self._turn_wanted.clear()
+            self._turned_at_s = began_s = self._clock.monotonic_s()
             snapshot = self._cluster.snapshot()
             if snapshot is None:
                 self._conductor.questions.refuse("it has not read the cluster yet")
@@ -197,10 +219,12 @@ class Operator:
                 self._conductor.foresee(self._cluster.now())
             except Exception:
                 # A fault in deciding one operation must not end the operator, and with it all others.
-                log.exception("a turn failed")
+                log.exception("a turn failed", operations=self._conductor.operations)
+                self._metrics.turn_failed()
                 await asyncio.sleep(RETRY_MAX_S)
                 self._turn_wanted.set()
                 continue
+            self._metrics.turned(self._clock.monotonic_s() - began_s)
             self._tell_ends()
             self._report_wanted.set()
 
@@ -220,7 +244,7 @@ class Operator:
                 )
             except HubError as error:
                 _raise_if_lost(error)
-                log.warning("report failed", why=str(error))
+                log.warning("report failed", why=str(error), request=error.request)
                 await asyncio.sleep(error.retry_after_s or pause_s)
                 pause_s = min(pause_s * 2, RETRY_MAX_S)
                 self._report_wanted.set()
@@ -292,7 +316,7 @@ class Operator:
             answer = await self._channel.inventory(request)
         except HubError as error:
             _raise_if_lost(error)
-            log.warning("inventory failed", why=str(error))
+            log.warning("inventory failed", why=str(error), request=error.request)
             return False
         return not answer.resync
 
@@ -308,6 +332,7 @@ class Operator:
         def gate() -> str | None:
             return self._why_powerless() or self._conductor.why_withheld(operation, step, self._cluster.now())
 
+        began_s = self._clock.monotonic_s()
         try:
             answer = await self._cluster.perform(step, gate)
         except BaseException:
@@ -316,6 +341,7 @@ class Operator:
             self._turn_wanted.set()
             raise
         self._conductor.answered(operation, step, answer, self._cluster.now())
+        self._metrics.answered(step, answer, self._clock.monotonic_s() - began_s)
         level = log.debug if isinstance(answer, Accepted) else log.info
         level("step answered", operation=operation, step=repr(step), answer=repr(answer))
         self._turn_wanted.set()

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from hangar.domain.limits import SETTLE_S
+from hangar.domain.kind import NodeNeed
+from hangar.domain.limits import EVICTIONS_PER_MINUTE_MAX, SETTLE_S
 
 
 def _split(value: object) -> object:
@@ -22,7 +24,7 @@ class OperatorSettings(BaseSettings):
     token_file: Path = Field(description="file with the operator's token")
     ca_file: Path | None = Field(default=None, description="CA that signed the hub's certificate, if not a public one")
     kubeconfig: Path | None = Field(default=None, description="kubeconfig; without one the pod's own service account")
-    allowed_operations: Annotated[frozenset[Literal["cordon", "drain"]], NoDecode, BeforeValidator(_split)] = Field(
+    allowed_operations: Annotated[frozenset[NodeNeed], NoDecode, BeforeValidator(_split)] = Field(
         default=frozenset({"cordon", "drain"}),
         description="what users may do on this cluster, comma-separated; the chart's cluster.allowedOperations",
     )
@@ -31,4 +33,25 @@ class OperatorSettings(BaseSettings):
         default=False, description="nodes are added on demand: what fits nowhere now may later"
     )
     settle_s: float = Field(default=SETTLE_S, ge=0, description="how long a verdict waits for foreign controllers")
+    evictions_per_minute: int = Field(
+        default=EVICTIONS_PER_MINUTE_MAX, ge=1, description="evictions a minute at most, over all operations"
+    )
+    metrics_listen: str | None = Field(
+        default=None, description="where to serve /metrics and /healthz, ADDRESS:PORT; nowhere by default"
+    )
     log_format: Literal["console", "json"] = Field(default="json", description="form of the log lines on stderr")
+
+    @field_validator("metrics_listen")
+    @classmethod
+    def _can_be_listened_on(cls, listen: str | None) -> str | None:
+        if listen is not None:
+            address_of(listen)
+        return listen
+
+
+def address_of(listen: str) -> tuple[str, int]:
+    """Return host and port of ADDRESS:PORT. Raises ValueError where they cannot be read."""
+    parts = urlsplit(f"//{listen}")
+    if not parts.hostname or parts.port is None or parts.netloc != listen:
+        raise ValueError(f"{listen!r} is no ADDRESS:PORT: give for example 0.0.0.0:9464")
+    return parts.hostname, parts.port

@@ -16,6 +16,10 @@ from hangar.domain.kind import Job, Kind
 from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import Claims, ClusterSettings, StepKey, StepName, View
+from hangar.operator.pace import Pace
+
+ENDING = frozenset({StepName.EVICT, StepName.DELETE})
+"""The steps that end a pod."""
 
 Decision: TypeAlias = Go[object] | End[object]
 
@@ -61,6 +65,7 @@ def view_of(
     in_flight: frozenset[StepKey],
     answers: Mapping[StepKey, Answered],
     recently_accepted: Mapping[PodUid, datetime],
+    pace: Pace,
     settings: ClusterSettings,
     now: datetime,
 ) -> View:
@@ -73,11 +78,16 @@ def view_of(
     leaving = {uid for uid, at in recently_accepted.items() if _is_unseen(uid, snapshot) and _may_land(at, now)}
     for operation, claim in claims.items():
         for uid, sent_at in claim.sent.items():
-            key = StepKey(operation, StepName.EVICT, uid)
-            if _is_unseen(uid, snapshot) and (key in in_flight or _is_leaving(answers.get(key), sent_at, now)):
+            answered = _last_answer([answers.get(StepKey(operation, step, uid)) for step in ENDING])
+            if _is_unseen(uid, snapshot) and _is_leaving(answered, sent_at, now):
                 leaving.add(uid)
-    leaving |= {PodUid(key.subject) for key in in_flight if key.step is StepName.EVICT}
-    return View(snapshot, in_flight, answers, claims, frozenset(leaving), settings)
+    leaving |= {PodUid(key.subject) for key in in_flight if key.step in ENDING}
+    left, again_at = pace.left(settings.evictions_per_minute_max, now)
+    return View(snapshot, in_flight, answers, claims, frozenset(leaving), settings, left, again_at)
+
+
+def _last_answer(answers: Iterable[Answered | None]) -> Answered | None:
+    return max((each for each in answers if each is not None), key=lambda each: each.at, default=None)
 
 
 def _is_unseen(uid: PodUid, snapshot: Snapshot) -> bool:

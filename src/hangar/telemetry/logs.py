@@ -7,11 +7,14 @@ from typing import Literal
 import structlog
 from structlog.typing import Processor
 
+REQUEST = "request"
+"""The key of a request's id, in the hub's lines and in its operators'."""
+
 
 def configure_logs(form: Literal["json", "console"], level: Literal["debug", "info", "warning", "error"]) -> None:
     """Send all log lines of this process to stderr, from `level` on.
 
-    What is bound by `structlog.contextvars` (`request_id`, `operation`) is on every line of that request.
+    What is bound by `structlog.contextvars` (`request`, `operation`, `cluster`) is on every line of that request.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -50,3 +53,9 @@ def configure_logs(form: Literal["json", "console"], level: Literal["debug", "in
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def current_request() -> str | None:
+    """Return the id of the request that is being answered here, or None."""
+    found = structlog.contextvars.get_contextvars().get(REQUEST)
+    return found if isinstance(found, str) else None

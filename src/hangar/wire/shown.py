@@ -262,6 +262,15 @@ class NewToken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Whoami:
+    """Whose a token is: the principal's name and role; `cluster` is set for an operator's alone."""
+
+    name: str
+    role: str
+    cluster: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page(Generic[T]):
     """One page of a list. Only a missing `next_page_token` ends it; `as_of` is the feed's revision it was read at."""
 

@@ -21,7 +21,7 @@ def api() -> Api:
 @pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Bearer ", "Basic hgr_admin", "Bearer hgr_nobody", "hgr_admin", "Bearer \x00"]
 )
-@pytest.mark.parametrize("path", ["/v1/operations?phase=nonsense", "/v1/tokens", "/v1/nodes/gone"])
+@pytest.mark.parametrize("path", ["/v1/operations?phase=nonsense", "/v1/tokens", "/v1/nodes/gone", "/v1/whoami"])
 def test_without_a_valid_token_nothing_is_answered(api: Api, header: str | None, path: str) -> None:
     answer = api.get(path, role=None, headers={} if header is None else {"Authorization": header})
     problem_of(answer, "unauthenticated", 401)
@@ -59,6 +59,21 @@ def test_the_role_is_looked_at_before_the_name(
         problem_of(answer, "not_found", 404)
     else:
         problem_of(answer, "forbidden", 403)
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "cluster"),
+    [
+        (Role.VIEWER, "vera", None),
+        (Role.MAINTAINER, "max", None),
+        (Role.ADMIN, "admin", None),
+        (Role.OPERATOR, "iad-1-operator", "iad-1"),
+    ],
+)
+def test_everybody_is_told_who_they_are(api: Api, role: Role, name: str, cluster: str | None) -> None:
+    answer = api.get("/v1/whoami", role=role)
+    assert (answer.status_code, answer.json()) == (200, {"name": name, "role": role.value, "cluster": cluster})
+    problem_of(api.get("/v1/whoami?x=1", role=role), "invalid_filter", 400)
 
 
 @pytest.mark.parametrize("call", ["session", "session:release", "sync", "report", "inventory"])

@@ -92,6 +92,7 @@ def test_the_document_names_every_route_of_users_and_none_of_operators(document:
         "/v1/operations/{id}:cancel",
         "/v1/tokens",
         "/v1/tokens/{id}",
+        "/v1/whoami",
     ]
 
 
@@ -131,6 +132,7 @@ def test_every_answer_is_as_documented(api: Api, document: Any) -> None:
         ("GET", "/v1/tokens", 200, {}),
         ("POST", "/v1/tokens", 201, {"json": {"name": "yan", "role": "maintainer"}}),
         ("DELETE", f"/v1/tokens/{token}", 200, {}),
+        ("GET", "/v1/whoami", 200, {}),
     ]
     for method, path, status, given in samples:
         answer = api.request(method, path, **given)

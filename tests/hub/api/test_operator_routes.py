@@ -1,10 +1,12 @@
 """The operators' routes, as bytes: the same use cases, parked syncs, tolerant reading."""
 
 import asyncio
+from typing import Any
 
 import httpx2
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from hangar.hub.principals import Role
 from hangar.hub.store.writer import StoreUnavailableError
@@ -60,6 +62,14 @@ def test_a_standby_is_told_when_to_ask_again_and_its_event_stays(api: Api) -> No
     assert api.world.events("cluster.standby") == ["cluster.standby"]
 
 
+def test_a_standby_that_asks_again_and_again_does_not_fill_the_log(api: Api) -> None:
+    with capture_logs() as lines:
+        call(api, "session", SESSION)
+        call(api, "session", SESSION)
+    told = [(each["event"], each["log_level"]) for each in lines]
+    assert told == [("cluster.standby", "info"), ("request", "debug"), ("request", "debug")]
+
+
 @pytest.mark.parametrize(
     ("body", "code", "status"),
     [({"session": "x"}, "invalid_value", 422), ({"session": 7, "epoch": "a"}, "invalid_value", 422)],
@@ -109,10 +119,9 @@ def test_a_sync_without_news_ends_in_time_and_renews_the_lease(api: Api) -> None
     assert short.world.events("cluster.offline") == []
 
 
-def test_a_renewal_counts_for_a_standby_before_it_is_written(api: Api) -> None:
+def test_a_sync_is_written_before_it_is_answered(api: Api) -> None:
     api.world.pass_s(12)
     assert call(api, "sync", sync_request(api)).status_code == 200
-    assert api.hub.leases.of("iad-1") is not None
     api.world.pass_s(18, sweeping=False)
     problem = problem_of(call(api, "session", SESSION), "standby", 409)
     assert problem["free_in_s"] == 2
@@ -120,27 +129,32 @@ def test_a_renewal_counts_for_a_standby_before_it_is_written(api: Api) -> None:
     assert call(api, "session", SESSION).status_code == 200
 
 
-def test_a_lease_that_has_run_out_is_renewed_in_a_transaction(api: Api) -> None:
+def test_a_lease_that_has_run_out_is_renewed_with_an_event(api: Api) -> None:
     api.world.pass_s(15)
     assert call(api, "sync", sync_request(api)).status_code == 200
-    assert api.hub.leases.of("iad-1") is None
     assert api.world.events("cluster")[-2:] == ["cluster.offline", "cluster.online"]
 
 
-def test_renewals_that_could_not_be_written_are_kept(api: Api) -> None:
-    assert call(api, "sync", sync_request(api)).status_code == 200
-    renewal = api.hub.leases.of("iad-1")
-
+def test_a_sync_that_could_not_be_written_is_not_acknowledged(api: Api) -> None:
     async def refused(_run: object) -> None:
         raise StoreUnavailableError("the disk is full")
 
-    written = api.hub.store.write_async
     api.hub.store.write_async = refused  # type: ignore[method-assign, assignment]
-    asyncio.run(api.hub.sweep())
-    assert api.hub.leases.of("iad-1") == renewal
-    api.hub.store.write_async = written  # type: ignore[method-assign]
-    asyncio.run(api.hub.sweep())
-    assert api.hub.leases.of("iad-1") is None
+    problem_of(call(api, "sync", sync_request(api)), "busy", 503)
+
+
+def test_a_session_that_ends_while_its_renewal_is_under_way_is_fenced(api: Api) -> None:
+    written = api.hub.store.write_async
+
+    async def after_its_release(run: Any) -> Any:
+        if api.operator.grant.session:
+            api.operator.release()
+            api.operator.grant = msgspec.structs.replace(api.operator.grant, session="")
+        return await written(run)
+
+    asked = sync_request(api)
+    api.hub.store.write_async = after_its_release  # type: ignore[method-assign]
+    problem_of(call(api, "sync", asked), "fenced", 409)
 
 
 def test_an_operators_report_may_be_larger_than_a_users_request(api: Api) -> None:

@@ -1,9 +1,9 @@
-"""Renewals that are written together: they never outlive a session, and never turn time back."""
+"""Renewals that are written together: they never outlive a session."""
 
 import pytest
 
 from hangar.hub.store.records import find_cluster
-from hangar.hub.usecases.renew import Renewal, answer_if_fresh, renew_leases
+from hangar.hub.usecases.renew import Renewal, answer_if_online, renew_leases
 from hangar.hub.usecases.sync import sync
 from hangar.wire.operator import SyncAnswer, SyncRequest
 from tests.hub.world import NOON_US, Operator, World, a_node
@@ -32,17 +32,21 @@ def seen_us(world: World) -> int:
     return cluster.seen_us
 
 
-def ask(world: World, operator: Operator, known: Renewal | None = None) -> SyncAnswer | None:
+def ask(world: World, operator: Operator) -> SyncAnswer | None:
     request = SyncRequest(session=operator.grant.session, epoch=operator.grant.epoch)
-    return world.store.read(lambda c: answer_if_fresh(c, "iad-1", request, known, world.rules, world.now_us))
+    return world.store.read(lambda c: answer_if_online(c, "iad-1", request, world.now_us))
 
 
-def test_a_fresh_lease_is_answered_without_a_transaction(world: World, operator: Operator) -> None:
-    world.pass_s(14.9)
+def renew(world: World, *renewals: Renewal) -> set[Renewal]:
+    return world.store.write(lambda tx: renew_leases(tx, renewals, world.now_us))
+
+
+def renewal_of(operator: Operator) -> Renewal:
+    return Renewal(operator.cluster, operator.grant.session, operator.grant.epoch)
+
+
+def test_the_answer_is_that_of_a_sync(world: World, operator: Operator) -> None:
     assert ask(world, operator) == SyncAnswer(seen=0, jobs=[])
-
-
-def test_its_answer_is_that_of_a_sync(world: World, operator: Operator) -> None:
     operator.tell(a_node("n01"), a_node("n02"))
     waiting = world.create("node.drain", "n01")
     world.cancel(world.create("node.drain", "n02"))
@@ -55,34 +59,29 @@ def test_its_answer_is_that_of_a_sync(world: World, operator: Operator) -> None:
     assert (answer.jobs, answer.seen) == ([], world.get(waiting).version)
 
 
-@pytest.mark.parametrize("sweeping", [True, False])
-def test_a_lease_that_ran_out_is_not(world: World, operator: Operator, sweeping: bool) -> None:
-    world.pass_s(15, sweeping=sweeping)
+def test_a_cluster_that_was_given_up_takes_a_transaction_that_says_it_is_back(world: World, operator: Operator) -> None:
+    world.pass_s(15)
     assert ask(world, operator) is None
+    assert renew(world, renewal_of(operator)) == set()
+    operator.sync()
+    assert ask(world, operator) is not None
+    assert renew(world, renewal_of(operator)) == {renewal_of(operator)}
 
 
-def test_a_renewal_that_is_not_written_yet_keeps_it_fresh(world: World, operator: Operator) -> None:
-    world.pass_s(20, sweeping=False)
-    mine = Renewal("iad-1", operator.grant.session, operator.grant.epoch, NOON_US + 10 * S)
-    assert ask(world, operator, mine) is not None
-    others = Renewal("iad-1", "ses_other", operator.grant.epoch, NOON_US + 10 * S)
-    assert ask(world, operator, others) is None
-
-
-def test_a_session_that_is_over_is_not_answered(world: World, operator: Operator) -> None:
+def test_a_session_that_is_over_is_neither_answered_nor_renewed(world: World, operator: Operator) -> None:
     operator.release()
     assert ask(world, operator) is None
+    assert renew(world, renewal_of(operator)) == set()
 
 
-def test_renewals_are_written_where_the_session_still_holds(world: World, operator: Operator) -> None:
-    older = operator.grant
+def test_renewals_are_written_together_where_their_sessions_still_hold(world: World, operator: Operator) -> None:
+    older = renewal_of(operator)
     operator.open()
-    newer = operator.grant
-    at = NOON_US + 5 * S
-    world.store.write(lambda tx: renew_leases(tx, [Renewal("iad-1", older.session, older.epoch, at)]))
-    assert seen_us(world) == NOON_US
-    world.store.write(lambda tx: renew_leases(tx, [Renewal("iad-1", newer.session, newer.epoch, at)]))
-    assert seen_us(world) == at
-    world.store.write(lambda tx: renew_leases(tx, [Renewal("iad-1", newer.session, newer.epoch, at - S)]))
-    assert seen_us(world) == at
-    world.store.write(lambda tx: renew_leases(tx, []))
+    world.add_cluster("ord-1")
+    other = Operator(world, "ord-1")
+    other.open()
+    world.pass_s(5, sweeping=False)
+    told = renew(world, older, renewal_of(operator), renewal_of(other))
+    assert told == {renewal_of(operator), renewal_of(other)}
+    assert seen_us(world) == NOON_US + 5 * S
+    assert renew(world, older) == set()

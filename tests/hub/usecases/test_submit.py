@@ -33,6 +33,9 @@ def test_a_request_becomes_a_pending_operation_with_all_its_parameters(world: Wo
         "grace_period_s": None,
         "skip_fit_check": False,
         "on_failure": "keep",
+        "on_deadline": "fail",
+        "force": False,
+        "node_is_down": False,
     }
     assert operation.status_reason is not None
     assert operation.status_reason.code == "waiting_for_operator"
@@ -66,7 +69,8 @@ def test_all_wrong_parameters_are_told_at_once(world: World) -> None:
         "params.grace_period_s": "must be a whole number",
         "params.on_failure": "must be 'keep' or 'uncordon'",
         "params.skip_fit_check": "must be true or false",
-        "params.colour": "is no field here: there are deadline_s, grace_period_s, skip_fit_check, on_failure",
+        "params.colour": "is no field here: there are deadline_s, grace_period_s, skip_fit_check, on_failure, "
+        "on_deadline, force, node_is_down",
     }
 
 

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from hangar.hub.api.authentication import SCHEME
-from hangar.hub.store.writer import StoreUnavailableError
+from hangar.hub.store.writer import OutcomeUnknownError, StoreUnavailableError
 from hangar.hub.validation import sentence
 from hangar.wire.problems import PROBLEM_MEDIA_TYPE, FieldError, Problem, ProblemCode
 
@@ -51,8 +51,11 @@ async def _on_problem(_request: Request, error: Exception) -> Response:
 
 
 async def _on_store_unavailable(_request: Request, error: Exception) -> Response:
-    log.warning("the store could not serve a request", why=str(error))
-    detail = f"the hub's store cannot serve this now: {error}. Nothing was changed; try again."
+    log.warning("the store could not serve a request", why=str(error), cause=str(error.__cause__ or ""))
+    if isinstance(error, OutcomeUnknownError):
+        detail = f"the hub's store cannot tell whether this was done: {error}. Look, or repeat it under the same key."
+    else:
+        detail = f"the hub's store cannot serve this now: {error}. Nothing was changed; try again."
     return problem_response(Problem(ProblemCode.BUSY, detail, retry_after_s=STORE_RETRY_S))
 
 

@@ -29,7 +29,7 @@ class Authenticator:
         self._clock = clock
         self._known: dict[str, _Known] = {}
 
-    def principal(self, authorization: str | None) -> Principal:
+    async def principal(self, authorization: str | None) -> Principal:
         """Return whose an Authorization header is. Raises UNAUTHENTICATED, StoreUnavailableError."""
         scheme, _, secret = (authorization or "").partition(" ")
         secret = secret.strip()
@@ -39,18 +39,18 @@ class Authenticator:
         now_s = self._clock.monotonic_s()
         known = self._known.get(sha256)
         if known is None or known.until_s <= now_s:
-            known = self._look_up(sha256, now_s)
+            known = await self._look_up(sha256, now_s)
         if known.token.expires_us is not None and known.token.expires_us <= self._clock.now_us():
             raise _unauthenticated("this token has expired: ask an admin for another")
         return known.token.principal
 
     def forget(self) -> None:
-        """Look every token up again: one was revoked here."""
+        """Look every token up again: one was revoked, here or by another hub."""
         self._known.clear()
 
-    def _look_up(self, sha256: str, now_s: float) -> _Known:
+    async def _look_up(self, sha256: str, now_s: float) -> _Known:
         self._known.pop(sha256, None)
-        token = self._store.read(lambda connection: find_token(connection, sha256))
+        token = await self._store.read_point(lambda connection: find_token(connection, sha256))
         if token is None:
             raise _unauthenticated("this token is not known here, or was revoked")
         if len(self._known) >= TOKENS_CACHED_MAX:
@@ -67,7 +67,7 @@ def _unauthenticated(detail: str) -> Problem:
 
 async def caller(request: Request) -> Principal:
     """Return who sends the request, of whatever role."""
-    principal: Principal = request.app.state.hub.authenticator.principal(request.headers.get("authorization"))
+    principal: Principal = await request.app.state.hub.authenticator.principal(request.headers.get("authorization"))
     return principal
 
 
@@ -96,6 +96,7 @@ def operated_cluster(who: Principal) -> str:
     return who.cluster
 
 
+Caller = Annotated[Principal, Depends(caller)]
 Viewer = Annotated[Principal, Depends(viewer)]
 Maintainer = Annotated[Principal, Depends(maintainer)]
 Admin = Annotated[Principal, Depends(admin)]

@@ -1,22 +1,27 @@
 """What the API's handlers work with: the store, the tail, the time and the rules of one hub."""
 
+from collections.abc import Collection
+
 import structlog
 from fastapi import Request
 
 from hangar.clock import Clock
-from hangar.domain.limits import READY_CACHED_S
+from hangar.domain.limits import METRICS_CACHED_S, READY_CACHED_S
 from hangar.hub.api.authentication import Authenticator
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.hubtime import HubTime
 from hangar.hub.leases import Leases
+from hangar.hub.metrics import HubMetrics
 from hangar.hub.settings import HubSettings
 from hangar.hub.store.store import Store
 from hangar.hub.store.tx import Committed, EventType, Tx
 from hangar.hub.store.writer import StoreUnavailableError
 from hangar.hub.tail import Tail
-from hangar.hub.usecases.renew import renew_leases
+from hangar.hub.usecases.gauges import Gauges, read_gauges
+from hangar.hub.usecases.renew import Renewal, renew_leases
 from hangar.hub.usecases.rules import Rules
 from hangar.hub.usecases.sweep import sweep
+from hangar.telemetry.logs import REQUEST
 
 log = structlog.get_logger(__name__)
 
@@ -30,27 +35,35 @@ class Hub:
     def __init__(self, store: Store, clock: Clock, settings: HubSettings, catalogue: Catalogue) -> None:
         self.store = store
         self.clock = clock
-        self.time = HubTime(clock)
+        self.time = HubTime(clock, store.now_us())
         self.tail = Tail()
-        self.leases = Leases()
+        self.leases = Leases(self._renew)
+        self.metrics = HubMetrics()
         self.authenticator = Authenticator(store, clock)
         self.settings = settings
         self.catalogue = catalogue
         self._is_store_down = False
         self._ready_until_s = float("-inf")
+        self._gauges: Gauges | None = None
+        self._gauges_until_s = float("-inf")
+        store.on_time(self.time.follow)
         store.on_commit(self._on_commit)
 
     def _on_commit(self, committed: Committed) -> None:
         self.tail.notify(committed.woken)
+        self.metrics.committed(committed)
         for event in committed.events:
             level = log.debug if event["type"] in QUIET else log.info
-            level(
-                event["type"],
-                object=event["object_name"],
-                cluster=event["object_cluster"],
-                operation=event["op_id"],
-                by=event["actor"],
-            )
+            told = {
+                "object": event["object_name"],
+                "cluster": event["object_cluster"],
+                "operation": event["op_id"],
+                "by": event["actor"],
+                REQUEST: committed.requests.get(event["rev"]),
+                "code": event["data"].get("code"),
+                "why": event["data"].get("message"),
+            }
+            level(event["type"], **{name: value for name, value in told.items() if value is not None})
 
     def rules(self) -> Rules:
         """Return the rules of now: since when the hub has been listening changes."""
@@ -65,27 +78,37 @@ class Hub:
             pending_timeout_s=settings.pending_timeout_s,
         )
 
+    def now_us(self, tx: Tx) -> int:
+        """Return the time of a transaction: the database's, where it has a clock that several hubs go by."""
+        return self.time.now_us() if tx.now_us is None else tx.now_us
+
+    async def _renew(self, renewals: Collection[Renewal]) -> Collection[Renewal]:
+        return await self.store.write_async(lambda tx: renew_leases(tx, renewals, self.now_us(tx)))
+
     async def check_ready(self) -> None:
         """Raise StoreUnavailableError unless the store takes writes, now or within the last second."""
         if self.clock.monotonic_s() >= self._ready_until_s:
             await self.store.check_writable()
             self._ready_until_s = self.clock.monotonic_s() + READY_CACHED_S
 
+    async def metrics_text(self) -> bytes:
+        """Return the hub's figures; those of the fleet are of now or of the last second, or left out."""
+        if self.clock.monotonic_s() >= self._gauges_until_s:
+            now_us = self.time.now_us()
+            try:
+                self._gauges = await self.store.read_async(lambda connection: read_gauges(connection, now_us))
+            except StoreUnavailableError:
+                self._gauges = None
+            self._gauges_until_s = self.clock.monotonic_s() + METRICS_CACHED_S
+        return self.metrics.text(self._gauges, queued=self.store.queued_count, waiters=self.tail.waiting_count)
+
     async def sweep(self) -> None:
         """Do what time alone decides; a store that cannot be written is told of once, and tried again next time."""
         if (why := self.time.check()) is not None:
             log.warning("listening anew before any time-out", why=why)
-        rules, now_us = self.rules(), self.time.now_us()
-        renewals = self.leases.take()
-
-        def run(tx: Tx) -> None:
-            renew_leases(tx, renewals)
-            sweep(tx, rules, now_us)
-
         try:
-            await self.store.write_async(run)
+            await self.store.write_async(lambda tx: sweep(tx, self.rules(), self.now_us(tx)))
         except StoreUnavailableError as error:
-            self.leases.put_back(renewals)
             if not self._is_store_down:
                 log.warning("the store does not take writes", why=str(error))
             self._is_store_down = True

@@ -34,7 +34,7 @@ async def clusters(request: Request, _who: Viewer, page: PageOf) -> Response:
 @router.get("/clusters/{name}", summary="Get a cluster", responses={200: {"model": shown.Cluster}})
 async def cluster_(request: Request, _who: Viewer, name: str) -> Response:
     """Return a cluster."""
-    return json_response(hub_of(request).store.read(lambda c: get_cluster(c, name)))
+    return json_response(await hub_of(request).store.read_point(lambda c: get_cluster(c, name)))
 
 
 @router.get("/nodes", summary="List nodes", responses={200: {"model": shown.Page[shown.Node]}})
@@ -54,7 +54,7 @@ async def nodes(
 @router.get("/nodes/{name:path}", summary="Get a node", responses={200: {"model": shown.Node}})
 async def node(request: Request, _who: Viewer, name: str, cluster: ClusterFilter = None) -> Response:
     """Return a node by its bare name where that is unambiguous, or by `cluster/name`."""
-    return json_response(hub_of(request).store.read(lambda c: get_node(c, name, cluster)))
+    return json_response(await hub_of(request).store.read_point(lambda c: get_node(c, name, cluster)))
 
 
 @router.get("/devices", summary="List devices", responses={200: {"model": shown.Page[shown.Device]}})

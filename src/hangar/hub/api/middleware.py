@@ -10,6 +10,8 @@ from ulid import ULID
 
 from hangar.clock import Clock
 from hangar.domain.limits import UNREAD_BYTES_MAX, UNREAD_WAIT_S
+from hangar.hub.metrics import HubMetrics
+from hangar.telemetry.logs import REQUEST
 
 log = structlog.get_logger("hangar.hub.requests")
 
@@ -17,13 +19,17 @@ HEADER = b"x-request-id"
 ACCEPTED = re.compile(rb"[\x21-\x7e]{1,128}")
 """A caller's own id is taken where it is visible ASCII of a sane length."""
 
+METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+"""Those that are counted by name: a caller may send any word as one."""
+
 
 class RequestId:
-    """ASGI middleware that names each request and logs how it ended."""
+    """ASGI middleware that names each request, and logs and counts how it ended."""
 
-    def __init__(self, app: ASGIApp, clock: Clock) -> None:
+    def __init__(self, app: ASGIApp, clock: Clock, metrics: HubMetrics) -> None:
         self._app = app
         self._clock = clock
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -41,17 +47,24 @@ class RequestId:
             await send(message)
 
         began_s = self._clock.monotonic_s()
-        with structlog.contextvars.bound_contextvars(request_id=request_id.decode()):
+        with structlog.contextvars.bound_contextvars(**{REQUEST: request_id.decode()}):
             try:
                 await self._app(scope, receive, send_with_id)
             finally:
-                took_ms = round((self._clock.monotonic_s() - began_s) * 1000, 1)
+                took_s = self._clock.monotonic_s() - began_s
+                self._metrics.answered(_method(scope), _route(scope), status, took_s)
                 # Reads and the operators' calls are many; what changes something or fails is what one looks for.
-                is_routine = 0 < status < 400 and (
-                    scope["method"] == "GET" or scope["path"].startswith("/v1/operator/")
+                is_routine = scope.get("state", {}).get("is_routine", False) or (
+                    0 < status < 400 and (scope["method"] == "GET" or scope["path"].startswith("/v1/operator/"))
                 )
                 level = log.debug if is_routine else log.info
-                level("request", method=scope["method"], path=scope["path"], status=status, took_ms=took_ms)
+                level(
+                    "request",
+                    method=scope["method"],
+                    path=scope["path"],
+                    status=status,
+                    took_ms=round(took_s * 1000, 1),
+                )
 
 
 class HearOut:
@@ -92,6 +105,16 @@ def _sends_a_body(scope: Scope) -> bool:
     """Tell whether a body is under way; with `Expect` the caller asks before he sends it."""
     headers = dict(scope["headers"])
     return (b"content-length" in headers or b"transfer-encoding" in headers) and b"expect" not in headers
+
+
+def _method(scope: Scope) -> str:
+    return str(scope["method"]) if scope["method"] in METHODS else "other"
+
+
+def _route(scope: Scope) -> str:
+    """Return the template of the route that took a request: what callers make up never becomes a label."""
+    path = getattr(scope.get("route"), "path", None)
+    return path if isinstance(path, str) else "other"
 
 
 def _request_id(scope: Scope) -> bytes:

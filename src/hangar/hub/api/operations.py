@@ -75,10 +75,10 @@ async def _foresee(request: Request, hub: Hub, who: Principal, asked: OperationR
     now_s = asyncio.get_running_loop().time
     ends_s = now_s() + QUESTION_TIMEOUT_S
     with hub.tail.watch(question_key(id_)) as changed:
-        question = await hub.store.write_async(lambda tx: ask(tx, who, asked, id_, rules, hub.time.now_us()))
+        question = await hub.store.write_async(lambda tx: ask(tx, who, asked, id_, rules, hub.now_us(tx)))
         while True:
             changed.clear()
-            plan = hub.store.read(lambda connection: read_answer(connection, question, hub.time.now_us()))
+            plan = await hub.store.read_point(lambda c: read_answer(c, question, hub.time.now_us()))
             if plan is not None:
                 return plan
             left_s = ends_s - now_s()
@@ -117,7 +117,8 @@ async def list_(
 @router.get("/{id}", summary="Get an operation", responses={200: {"model": shown.Operation}, 304: {}})
 async def get(request: Request, _who: Viewer, id: str) -> Response:  # noqa: A002 - the parameter's name
     """Return an operation; 304 where If-None-Match names its version."""
-    encoded = _encoded(hub_of(request), id)
+    bind_contextvars(operation=id)
+    encoded = await _encoded(hub_of(request), id)
     if _matches(request.headers.get("if-none-match"), encoded.version):
         return Response(status_code=304, headers={"ETag": _etag(encoded.version)})
     return _answer(encoded)
@@ -136,6 +137,7 @@ async def wait(
     ] = None,
 ) -> Response:
     """Return an operation as soon as it is over or its version is above `after_version`, or as it is in the end."""
+    bind_contextvars(operation=id)
     hub = hub_of(request)
     now_s = asyncio.get_running_loop().time
     ends_s = now_s() + timeout
@@ -143,7 +145,7 @@ async def wait(
     with hub.tail.watch(key) as changed:
         while True:
             changed.clear()
-            encoded = hub.tail.shared(key, lambda: _encoded(hub, id))
+            encoded = await hub.tail.shared(key, lambda: _encoded(hub, id))
             is_news = after_version is not None and encoded.version > after_version
             left_s = ends_s - now_s()
             if encoded.is_over or is_news or left_s <= 0 or hub.tail.is_closing:
@@ -174,12 +176,13 @@ async def cancel_(request: Request, who: Maintainer, id: str) -> Response:  # no
 )
 async def events(request: Request, _who: Viewer, id: str, page: PageOf) -> Response:  # noqa: A002 - its name
     """Return a page of what happened to an operation."""
+    bind_contextvars(operation=id)
     hub = hub_of(request)
     return json_response(await hub.store.read_async(lambda c: list_operation_events(c, id, page)))
 
 
-def _encoded(hub: Hub, id_: str) -> _Encoded:
-    record = hub.store.read(lambda connection: get_operation(connection, id_))
+async def _encoded(hub: Hub, id_: str) -> _Encoded:
+    record = await hub.store.read_point(lambda connection: get_operation(connection, id_))
     body = msgspec.json.encode(present.operation(record))
     return _Encoded(version=record.version, is_over=record.phase in TERMINAL, body=body)
 

@@ -10,25 +10,25 @@ from typing import TypeAlias
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
+from structlog.contextvars import bind_contextvars
 
 from hangar.hub.api.answers import json_response
 from hangar.hub.api.authentication import operated_cluster
 from hangar.hub.api.bodies import read_struct
 from hangar.hub.api.context import Hub, hub_of
 from hangar.hub.api.queries import no_parameters
-from hangar.hub.store.tx import Tx, cluster_key
+from hangar.hub.store.tx import cluster_key
 from hangar.hub.tail import wait_for_change
 from hangar.hub.usecases.inventory import inventory
 from hangar.hub.usecases.open_session import open_session
 from hangar.hub.usecases.release_session import release_session
-from hangar.hub.usecases.renew import Renewal, answer_if_fresh, renew_leases
+from hangar.hub.usecases.renew import Renewal, answer_if_online
 from hangar.hub.usecases.report import report
 from hangar.hub.usecases.sync import read_jobs, sync
 from hangar.wire.operator import (
     InventoryRequest,
     ReleaseRequest,
     ReportRequest,
-    SessionGrant,
     SessionRequest,
     SyncAnswer,
     SyncRequest,
@@ -41,15 +41,9 @@ Handler: TypeAlias = Callable[[Request, Hub, str], Awaitable[Response]]
 async def _session(request: Request, hub: Hub, cluster: str) -> Response:
     """Ask for the right to act."""
     asked = await read_struct(request, SessionRequest)
-    rules, now_us = hub.rules(), hub.time.now_us()
-    renewal = hub.leases.of(cluster)
-
-    def run(tx: Tx) -> SessionGrant | Problem:
-        renew_leases(tx, [] if renewal is None else [renewal])
-        return open_session(tx, cluster, asked, rules, now_us)
-
-    answer = await hub.store.write_async(run)
+    answer = await hub.store.write_async(lambda tx: open_session(tx, cluster, asked, hub.rules(), hub.now_us(tx)))
     if isinstance(answer, Problem):
+        request.state.is_routine = True  # a standby asks every other second, and its event is in the log
         raise answer
     return json_response(answer)
 
@@ -57,8 +51,7 @@ async def _session(request: Request, hub: Hub, cluster: str) -> Response:
 async def _release(request: Request, hub: Hub, cluster: str) -> Response:
     """Give the right to act back."""
     asked = await read_struct(request, ReleaseRequest)
-    now_us = hub.time.now_us()
-    await hub.store.write_async(lambda tx: release_session(tx, cluster, asked, now_us))
+    await hub.store.write_async(lambda tx: release_session(tx, cluster, asked, hub.now_us(tx)))
     return Response(status_code=204)
 
 
@@ -75,42 +68,41 @@ async def _sync(request: Request, hub: Hub, cluster: str) -> Response:
         if not answer.jobs and not changed.is_set():
             return json_response(answer)  # nothing was there, and nothing came
         now_us = hub.time.now_us()
-        return json_response(hub.store.read(lambda connection: read_jobs(connection, cluster, asked, now_us)))
+        return json_response(await hub.store.read_point(lambda c: read_jobs(c, cluster, asked, now_us)))
 
 
 async def _heard(hub: Hub, cluster: str, asked: SyncRequest) -> SyncAnswer:
-    """Renew the lease: in a transaction where it matters at once, else with others by the next sweep."""
-    rules, now_us = hub.rules(), hub.time.now_us()
-    known = hub.leases.of(cluster)
-    answer = hub.store.read(lambda connection: answer_if_fresh(connection, cluster, asked, known, rules, now_us))
-    if answer is None:
-        return await hub.store.write_async(lambda tx: sync(tx, cluster, asked, now_us))
-    hub.leases.keep(Renewal(cluster, asked.session, asked.epoch, now_us))
-    return answer
+    """Renew the lease: together with others where that is all there is to write, else in a transaction of its own."""
+    now_us = hub.time.now_us()
+    answer = await hub.store.read_point(lambda connection: answer_if_online(connection, cluster, asked, now_us))
+    if answer is not None and await hub.leases.renew(Renewal(cluster, asked.session, asked.epoch)):
+        return answer
+    return await hub.store.write_async(lambda tx: sync(tx, cluster, asked, hub.now_us(tx)))
 
 
 async def _report(request: Request, hub: Hub, cluster: str) -> Response:
     """Say what became of operations."""
     asked = await read_struct(request, ReportRequest)
-    now_us = hub.time.now_us()
-    return json_response(await hub.store.write_async(lambda tx: report(tx, cluster, asked, now_us)))
+    return json_response(await hub.store.write_async(lambda tx: report(tx, cluster, asked, hub.now_us(tx))))
 
 
 async def _inventory(request: Request, hub: Hub, cluster: str) -> Response:
     """Say what the nodes look like."""
     asked = await read_struct(request, InventoryRequest)
-    now_us = hub.time.now_us()
-    return json_response(await hub.store.write_async(lambda tx: inventory(tx, cluster, asked, now_us)))
+    return json_response(await hub.store.write_async(lambda tx: inventory(tx, cluster, asked, hub.now_us(tx))))
 
 
 def _route(name: str, handler: Handler) -> Route:
     async def endpoint(request: Request) -> Response:
+        request.scope["route"] = route  # by which requests are counted; FastAPI notes it for its own routes only
         hub = hub_of(request)
-        cluster = operated_cluster(hub.authenticator.principal(request.headers.get("authorization")))
+        cluster = operated_cluster(await hub.authenticator.principal(request.headers.get("authorization")))
+        bind_contextvars(cluster=cluster)
         no_parameters(request)
         return await handler(request, hub, cluster)
 
-    return Route(f"/v1/operator/{name}", endpoint, methods=["POST"])
+    route = Route(f"/v1/operator/{name}", endpoint, methods=["POST"])
+    return route
 
 
 router = Router(

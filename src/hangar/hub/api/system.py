@@ -1,4 +1,4 @@
-"""Routes of the process itself: whether it lives and serves, and the page that shows the API."""
+"""Routes of the process itself: whether it lives and serves, its figures, and the page that shows the API."""
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse
@@ -7,6 +7,7 @@ from swagger_ui_bundle import swagger_ui_path  # type: ignore[import-untyped]
 
 from hangar.hub.api.answers import json_response
 from hangar.hub.api.context import hub_of
+from hangar.telemetry.metrics import CONTENT_TYPE
 
 router = APIRouter(include_in_schema=False)
 
@@ -50,6 +51,12 @@ async def readyz(request: Request) -> Response:
     hub = hub_of(request)
     await hub.check_ready()
     return json_response({"status": "ready"})
+
+
+@router.get("/metrics")
+async def metrics(request: Request) -> Response:
+    """Show the hub's figures, also while the store is in trouble: that is when they are looked at."""
+    return Response(await hub_of(request).metrics_text(), media_type=CONTENT_TYPE)
 
 
 @router.get("/docs")

@@ -1,9 +1,9 @@
-"""Routes of tokens, for admins."""
+"""Routes of tokens, for admins; and whose the caller's own one is, for everybody."""
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from hangar.hub.api.answers import json_response
-from hangar.hub.api.authentication import Admin
+from hangar.hub.api.authentication import Admin, Caller
 from hangar.hub.api.bodies import CreateToken, read_model
 from hangar.hub.api.context import hub_of
 from hangar.hub.api.openapi import json_body
@@ -13,11 +13,11 @@ from hangar.hub.usecases.tokens import TokenRequest, create_token, list_tokens, 
 from hangar.wire import shown
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
-router = APIRouter(prefix="/v1/tokens", tags=["tokens"], dependencies=[Depends(known_parameters)])
+router = APIRouter(prefix="/v1", tags=["tokens"], dependencies=[Depends(known_parameters)])
 
 
 @router.post(
-    "",
+    "/tokens",
     status_code=201,
     summary="Create a token",
     responses={201: {"model": shown.NewToken}},
@@ -38,13 +38,13 @@ async def create(request: Request, who: Admin) -> Response:
     return json_response(made, 201, {"Cache-Control": "no-store"})
 
 
-@router.get("", summary="List tokens, newest first", responses={200: {"model": shown.Page[shown.Token]}})
+@router.get("/tokens", summary="List tokens, newest first", responses={200: {"model": shown.Page[shown.Token]}})
 async def list_(request: Request, who: Admin, page: PageOf) -> Response:
     """Return a page of tokens, revoked ones too."""
     return json_response(await hub_of(request).store.read_async(lambda c: list_tokens(c, who, page)))
 
 
-@router.delete("/{id}", summary="Revoke a token", responses={200: {"model": shown.Token}})
+@router.delete("/tokens/{id}", summary="Revoke a token", responses={200: {"model": shown.Token}})
 async def revoke(request: Request, who: Admin, id: str) -> Response:  # noqa: A002 - the parameter's name
     """Revoke a token; it stops working within a second."""
     hub = hub_of(request)
@@ -52,3 +52,9 @@ async def revoke(request: Request, who: Admin, id: str) -> Response:  # noqa: A0
     token = await hub.store.write_async(lambda tx: revoke_token(tx, who, id, now_us))
     hub.authenticator.forget()
     return json_response(token)
+
+
+@router.get("/whoami", summary="Tell whose the token is", responses={200: {"model": shown.Whoami}})
+async def whoami(who: Caller) -> Response:
+    """Return the principal behind the token that was sent, of whatever role."""
+    return json_response(shown.Whoami(name=who.name, role=who.role.value, cluster=who.cluster))

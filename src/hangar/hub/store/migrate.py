@@ -9,6 +9,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, insert
 
+from hangar.hub.store.dialects import begin_writing
 from hangar.hub.store.tables import feed, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -21,6 +22,7 @@ class WrongSchemaError(Exception):
 def migrate(engine: Engine) -> None:
     """Run the migrations that a database lacks, all in one transaction. Raises WrongSchemaError when it is newer."""
     with engine.begin() as connection:
+        begin_writing(connection)  # of several hubs that start at once, one migrates
         config = _config(connection)
         script = ScriptDirectory.from_config(config)
         found = MigrationContext.configure(connection).get_current_revision()
@@ -34,12 +36,17 @@ def migrate(engine: Engine) -> None:
         command.upgrade(config, "head")
 
 
-def check_is_current(engine: Engine) -> None:
-    """Raise WrongSchemaError unless the tables are those of this program: for writing beside a running hub."""
+def migrate_beside(engine: Engine) -> None:
+    """Make the tables in an empty database, and leave others alone: a hub may be running on them.
+
+    Raises WrongSchemaError unless they are those of this program.
+    """
     with engine.connect() as connection:
         found = MigrationContext.configure(connection).get_current_revision()
         wanted = ScriptDirectory.from_config(_config(connection)).get_current_head()
-    if found != wanted:
+    if found is None:
+        migrate(engine)
+    elif found != wanted:
         raise WrongSchemaError(
             f"the running hub's tables are of version {found}, this program's of version {wanted}: "
             "use the program of the version that is running"

@@ -17,6 +17,14 @@ Query: TypeAlias = Select[Any]
 """A select whose rows are StoredRows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in the feed: a revision, and the incarnation of the feed that it belongs to."""
+
+    incarnation: str
+    rev: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationRecord:
     """An operation with its run, and how its cluster's operator is.
@@ -125,7 +133,7 @@ _FIND_OPERATION = SELECT_OPERATION.where(operations.c.id == bindparam("wanted"))
 _FIND_CLUSTER = SELECT_CLUSTER.where(clusters.c.name == bindparam("wanted"))
 _FIND_NODES = SELECT_NODE.where(nodes.c.name == bindparam("wanted")).order_by(nodes.c.cluster)
 _FIND_NODES_IN = _FIND_NODES.where(nodes.c.cluster == bindparam("wanted_cluster"))
-_FEED_REV = select(feed.c.rev)
+_FEED_POSITION = select(feed.c.incarnation, feed.c.rev)
 
 
 def operation_of(row: StoredRow) -> OperationRecord:
@@ -197,6 +205,12 @@ def find_nodes(connection: Connection, name: str, cluster: str | None) -> list[N
     return [node_of(row) for row in rows]
 
 
+def feed_position(connection: Connection) -> Position:
+    """Return where the feed is now."""
+    row = connection.execute(_FEED_POSITION).one()
+    return Position(row.incarnation, row.rev)
+
+
 def feed_rev(connection: Connection) -> int:
     """Return the newest revision of the feed."""
-    return int(connection.execute(_FEED_REV).scalar_one())
+    return feed_position(connection).rev

@@ -1,28 +1,26 @@
 """Store: the hub's record, which one writer changes and many read."""
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from typing import TypeVar, cast
 
+import psycopg
 from sqlalchemy import Connection, Engine, delete, insert
 from sqlalchemy.exc import SQLAlchemyError
 
+from hangar.clock import SystemClock
 from hangar.domain.limits import READINESS_PROBE_BYTES, READING_THREADS
-from hangar.hub.store.dialects import (
-    memory_engine,
-    memory_image,
-    reading_engine,
-    sqlite_url,
-    why_unavailable,
-    writing_engine,
-)
-from hangar.hub.store.migrate import check_is_current, create_fresh, migrate
+from hangar.hub.store import dialects
+from hangar.hub.store.dialects import Database
+from hangar.hub.store.migrate import WrongSchemaError, create_fresh, migrate, migrate_beside
+from hangar.hub.store.notices import Notice, read_notice
+from hangar.hub.store.records import Position, feed_position
 from hangar.hub.store.tables import readiness
 from hangar.hub.store.tx import Committed, Tx
-from hangar.hub.store.writer import Job, StoreUnavailableError, Writer, commit_jobs
+from hangar.hub.store.writer import UNAVAILABLE, Committing, Job, OnBegin, StoreUnavailableError, Writer, commit_jobs
 
 T = TypeVar("T")
 OnCommit = Callable[[Committed], None]
@@ -31,44 +29,59 @@ OnCommit = Callable[[Committed], None]
 class Store:
     """The store of record. A use case runs as `store.write(lambda tx: ...)` or `store.read(lambda connection: ...)`.
 
-    All calls raise StoreUnavailableError when the database cannot serve; then nothing was written.
+    All calls raise StoreUnavailableError when the database cannot serve; then nothing was written, unless it is an
+    OutcomeUnknownError.
     """
 
     def __init__(self, writing: Engine, reading: Engine, *, has_threads: bool) -> None:
         self._writing = writing
         self._reading = reading
         self._listeners: list[OnCommit] = []
-        self._writer = Writer(writing, self._committed) if has_threads else None
+        self._time_listeners: list[OnBegin] = []
+        self._name = secrets.token_hex(8)
+        # The clock is for how long writes take; what is written gets its instants from use cases.
+        self._committing = Committing(self._name, self._begins, SystemClock())
+        self._writer = Writer(writing, self._committing, self._committed) if has_threads else None
         self._readers = ThreadPoolExecutor(READING_THREADS, "store-reader") if has_threads else None
+        self.is_remote = writing.dialect.name == dialects.POSTGRESQL
 
     @classmethod
-    def open(cls, path: Path) -> "Store":
-        """Open a database file, bring its tables up to date, and start the writer's thread."""
-        url = sqlite_url(str(path))
-        writing = writing_engine(url)
+    def open(cls, database: Database, *, has_threads: bool = True) -> "Store":
+        """Open a database, bring its tables up to date, and start the writer's thread. Raises WrongSchemaError."""
+        return cls._open(database, migrate, has_threads=has_threads)
+
+    @classmethod
+    def open_beside(cls, database: Database) -> "Store":
+        """Open a database on which hubs may be running, whose tables are left as they are. Raises WrongSchemaError."""
+        return cls._open(database, migrate_beside, has_threads=True)
+
+    @classmethod
+    def _open(cls, database: Database, prepare: Callable[[Engine], None], *, has_threads: bool) -> "Store":
+        writing = dialects.writing_engine(database)
         try:
-            migrate(writing)
+            prepare(writing)
+        except WrongSchemaError:
+            writing.dispose()
+            raise
         except SQLAlchemyError as error:
+            writing.dispose()
             raise _unavailable(error) from error
-        return cls(writing, reading_engine(url, connections_max=READING_THREADS + 2), has_threads=True)
-
-    @classmethod
-    def open_beside(cls, path: Path) -> "Store":
-        """Open a database file that a running hub has migrated and holds. Raises WrongSchemaError."""
-        url = sqlite_url(str(path))
-        writing = writing_engine(url)
-        check_is_current(writing)
-        return cls(writing, reading_engine(url, connections_max=READING_THREADS + 2), has_threads=True)
+        reading = dialects.reading_engine(database, connections_max=READING_THREADS + 2)
+        return cls(writing, reading, has_threads=has_threads)
 
     @classmethod
     def in_memory(cls) -> "Store":
         """Open an empty store without threads: each call runs at once where it is made. For tests and simulation."""
-        engine = memory_engine(_fresh_image())
+        engine = dialects.memory_engine(_fresh_image())
         return cls(engine, engine, has_threads=False)
 
     def on_commit(self, listener: OnCommit) -> None:
         """Call `listener` after each commit, in the writer's thread, with what it brought about."""
         self._listeners.append(listener)
+
+    def on_time(self, listener: OnBegin) -> None:
+        """Call `listener` with the database's time as each transaction begins, where the database has a clock."""
+        self._time_listeners.append(listener)
 
     def write(self, run: Callable[[Tx], T]) -> T:
         """Run a transaction and return its result once it is on disk. Not for the event loop: it blocks."""
@@ -79,22 +92,68 @@ class Store:
         return cast("T", await asyncio.wrap_future(self._enqueue(run).future))
 
     def read(self, run: Callable[[Connection], T]) -> T:
-        """Read in the calling thread: for point reads, which are quicker than the way to another thread."""
+        """Read in the calling thread."""
+        try:
+            with self._reading.connect() as connection:
+                return run(connection)
+        except SQLAlchemyError as error:
+            if not dialects.is_connection_lost(error):
+                raise _unavailable(error) from error
+        # A connection that ended while it was idle says nothing of the server.
+        dialects.reconnect(self._reading)
         try:
             with self._reading.connect() as connection:
                 return run(connection)
         except SQLAlchemyError as error:
             raise _unavailable(error) from error
 
+    async def read_point(self, run: Callable[[Connection], T]) -> T:
+        """Read a row or few: of a file at once, which is quicker than the way to a thread; of a server in a thread."""
+        if self.is_remote:
+            return await self._in_thread(lambda: self.read(run))
+        return self.read(run)
+
     async def read_async(self, run: Callable[[Connection], T]) -> T:
-        """Read in a thread: for lists, which would hold up the event loop."""
+        """Read a list: in a thread, since it would hold up the event loop, and all of it as of one moment."""
         if self._readers is None:
             return self.read(run)
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self.read, run)
+
+        def read(connection: Connection) -> T:
+            with dialects.snapshot(connection):
+                return run(connection)
+
+        return await self._in_thread(lambda: self.read(read))
+
+    async def _in_thread(self, run: Callable[[], T]) -> T:
+        if self._readers is None:
+            return run()
+        return await asyncio.get_running_loop().run_in_executor(self._readers, run)
 
     async def check_writable(self) -> None:
         """Write something and take it back. Raises StoreUnavailableError when the store does not take writes."""
         await self.write_async(_probe)
+
+    def position(self) -> Position:
+        """Return where the feed is now."""
+        return self.read(feed_position)
+
+    def now_us(self) -> int | None:
+        """Return the database's time in microseconds since 1970, None where it has no clock of its own."""
+        return self.read(dialects.database_now_us)
+
+    async def listen(self, heard: Callable[[Notice], None]) -> None:
+        """Call `heard` with each notice of other hubs on the database, until the connection ends.
+
+        Notices are hints: some may be lost, and there are none where the store is a file.
+        """
+        url = self._writing.url
+        try:
+            async for text in dialects.notices(url):
+                notice = read_notice(text)
+                if notice.writer != self._name:
+                    heard(notice)
+        except psycopg.Error as error:
+            raise StoreUnavailableError(dialects.why_unreachable(error) or str(error)) from error
 
     @property
     def queued_count(self) -> int:
@@ -115,19 +174,27 @@ class Store:
         if self._writer is not None:
             self._writer.enqueue(job)
         else:
-            self._committed(commit_jobs(self._writing, [job]))
+            self._committed(commit_jobs(self._writing, [job], self._committing))
         return job
 
+    def _begins(self, now_us: int) -> None:
+        for listener in self._time_listeners:
+            listener(now_us)
+
     def _committed(self, committed: Committed) -> None:
+        if committed.outcomes[UNAVAILABLE]:
+            # A server that answers reads but refuses writes is no longer the one to talk to.
+            dialects.reconnect(self._writing)
+            dialects.reconnect(self._reading)
         for listener in self._listeners:
             listener(committed)
 
 
 @cache
 def _fresh_image() -> bytes:
-    engine = memory_engine()
+    engine = dialects.memory_engine()
     create_fresh(engine)
-    image = memory_image(engine)
+    image = dialects.memory_image(engine)
     engine.dispose()
     return image
 
@@ -140,5 +207,5 @@ def _probe(tx: Tx) -> None:
 
 
 def _unavailable(error: SQLAlchemyError) -> Exception:
-    why = why_unavailable(error)
+    why = dialects.why_unavailable(error)
     return error if why is None else StoreUnavailableError(why)

@@ -1,5 +1,6 @@
 """Tx: one write transaction, which gathers what happened and stamps it with the feed's next revisions at its end."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -75,10 +76,33 @@ def _set_rev(table: Table) -> Update:
 
 @dataclass(slots=True)
 class Committed:
-    """What a commit brought about: the keys of those to wake, and the rows of its events."""
+    """What a commit brought about: the keys of those to wake, the rows of its events, and the revisions it took.
+
+    `first_rev` to `last_rev` are all of them, those without an event too; both are 0 where nothing was stamped.
+    `requests` has the ids of the requests that caused them, by their revisions. `outcomes` counts the writes that
+    were `committed`, `refused` or met an `unavailable` store; they took `took_s` together.
+    """
 
     woken: set[str] = field(default_factory=set)
     events: list[JsonObject] = field(default_factory=list)
+    first_rev: int = 0
+    last_rev: int = 0
+    requests: dict[int, str] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    took_s: float = 0.0
+
+    def took_revs(self, first_rev: int, last_rev: int) -> None:
+        """Note revisions, which follow on those noted before."""
+        self.first_rev = self.first_rev or first_rev
+        self.last_rev = last_rev or self.last_rev
+
+    def add(self, later: "Committed", request: str | None) -> None:
+        """Note what a later part of the same commit brought about, and which request asked for it."""
+        self.woken |= later.woken
+        self.events += later.events
+        self.took_revs(later.first_rev, later.last_rev)
+        if request is not None:
+            self.requests |= dict.fromkeys((each["rev"] for each in later.events), request)
 
 
 class Tx:
@@ -87,11 +111,14 @@ class Tx:
     The feed's row is the last lock a transaction takes: only then are the revisions known that its events and rows
     get, so they are in the order of the commits, without gaps. `stamp` does that; it runs at the end by itself, and
     earlier where a use case wants to return a record with its version.
+
+    `now_us` is the database's time, None where it has no clock of its own.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, now_us: int | None = None) -> None:
         self.connection = connection
         self.dialect = connection.dialect.name
+        self.now_us = now_us
         self.committed = Committed()
         self._events: list[JsonObject] = []
         self._touched: dict[Table, dict[tuple[str, ...], None]] = {}
@@ -151,6 +178,7 @@ class Tx:
             return
         count = max(1, len(self._events))
         rev = int(self.connection.execute(_ADVANCE, {"count": count}).scalar_one())
+        self.committed.took_revs(rev - count + 1, rev)
         if self._events:
             first = rev - count + 1
             numbered = [{"rev": first + offset, **each} for offset, each in enumerate(self._events)]

@@ -37,12 +37,12 @@ def end_operation(
     `progress` None keeps the last one known. Raises IllegalTransitionError where the table has no such move.
     """
     check_transition(record.phase, phase)
-    duration_s = max(0, now_us - record.created_us) // SECOND_US
+    took_us = max(0, now_us - record.created_us)
     result = {
         "code": code,
         "message": message,
         "attempts": record.attempts,
-        "duration": f"{duration_s}s",
+        "duration": f"{took_us // SECOND_US}s",
         "details": dict(details or {}),
     }
     values = {
@@ -59,7 +59,13 @@ def end_operation(
         now_us,
         op_id=record.id,
         actor=actor,
-        data={"type": record.type, "target": record.target, "code": code, "message": message},
+        data={
+            "type": record.type,
+            "target": record.target,
+            "code": code,
+            "message": message,
+            "duration_s": took_us / SECOND_US,
+        },
     )
     tx.touch_operation(record.id, record.cluster)
 

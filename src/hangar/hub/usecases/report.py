@@ -13,6 +13,7 @@ from hangar.hub.usecases.ending import end_operation, operation_subject
 from hangar.hub.usecases.fence import held_cluster
 from hangar.hub.usecases.foresee import take_answer
 from hangar.hub.usecases.rules import us
+from hangar.hub.usecases.waiting import dated
 from hangar.wire.operator import Ack, ProgressDoc, ReportAnswer, ReportDoc, ReportRequest, ResultDoc
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
@@ -106,7 +107,7 @@ def _store_progress(tx: Tx, cluster: ClusterRecord, record: OperationRecord, doc
         values["memory"] = doc.memory
     if doc.progress is not None:
         progress = msgspec.to_builtins(doc.progress)
-        values["progress"] = progress
+        values["progress"] = dated(record.progress, progress, now_us)
         if _is_news(record, doc.progress):
             data = {"type": record.type, "target": record.target, "progress": progress}
             tx.event(EventType.OPERATION_PROGRESSED, operation_subject(record), now_us, op_id=record.id, data=data)

@@ -21,6 +21,18 @@ class Identity:
     version: str
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How reading a resource goes: whether what is known of it is true, and how long ago the cluster said anything.
+
+    `age_s` is None before the first word.
+    """
+
+    resource: str
+    is_up: bool
+    age_s: float | None
+
+
 class Cluster(Protocol):
     """A cluster, real (`cluster/kubernetes`) or simulated (`cluster/simulated`), judged by one contract suite."""
 
@@ -28,7 +40,7 @@ class Cluster(Protocol):
         """Return who the cluster is. Raises ClusterError while it cannot be reached."""
 
     async def grants(self) -> Mapping[str, bool]:
-        """Return which operations (`cordon`, `drain`) the cluster's own access rules grant us."""
+        """Return which operations (`cordon`, `drain`, `force`) the cluster's own access rules grant us."""
 
     async def run(self, changed: asyncio.Event) -> None:
         """Keep the snapshot fresh until cancelled, setting `changed` on every change; survives every trouble."""

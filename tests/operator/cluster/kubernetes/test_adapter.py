@@ -14,11 +14,13 @@ from hangar.domain.decision import (
     BudgetFull,
     Busy,
     Cordon,
+    Delete,
     Denied,
     Evict,
     Gone,
     Namesake,
     Step,
+    Trouble,
     Uncordon,
     Unknown,
     Unmark,
@@ -48,7 +50,7 @@ N1 = (NodeName("n1"), NodeUid("uid-n1"))
 P1 = PodRef("default", "p1", PodUid("uid-p1"))
 CONFLICT = Says(409, a_refusal(409, "the object has been modified"))
 FULL = Says(429, a_refusal(429, "cannot evict", causes=[{"reason": "DisruptionBudget", "message": "needs 1 has 1"}]))
-REFLECTORS = 8
+REFLECTORS = 11
 
 
 class Bench:
@@ -150,7 +152,9 @@ def test_a_node_that_somebody_cordoned_since_the_decision_is_left_to_the_next_de
             assert [asked.method for asked in bench.server.asked] == ["PATCH", "GET"]
         async with Bench(nodes=(a_node("n1", version=7, unschedulable=True),)) as bench:
             ours = Uncordon(*N1, held_by=MARK.operation)
-            assert await bench.perform(ours) == Busy("the cordon of node n1 is no longer that of op_1")
+            assert await bench.perform(ours) == Busy(
+                "the cordon of node n1 is no longer that of op_1", trouble=Trouble.CONFLICT
+            )
             assert bench.server.asked == []
 
     virtually(main())
@@ -160,7 +164,7 @@ def test_a_node_that_others_change_again_and_again_is_busy() -> None:
     async def main() -> None:
         async with Bench(nodes=(a_node("n1"),)) as bench:
             answer = await bench.perform(Uncordon(*N1), CONFLICT, *[Says(200, a_node("n1")), CONFLICT] * 3)
-            assert answer == Busy("node n1 was changed by others 4 times in a row")
+            assert answer == Busy("node n1 was changed by others 4 times in a row", trouble=Trouble.CONFLICT)
 
     virtually(main())
 
@@ -242,6 +246,25 @@ def test_a_spent_budget_says_nothing_of_a_pod_that_is_gone() -> None:
     virtually(main())
 
 
+def test_a_deletion_carries_the_uid_and_its_grace() -> None:
+    async def main() -> None:
+        async with Bench(pods=(a_pod("p1"),)) as bench:
+            for grace_s in (1, 0):
+                assert await bench.perform(Delete(P1, grace_s), Says(200, {"status": "Success"})) == Accepted()
+            for asked, grace_s in zip(bench.server.asked, (1, 0), strict=True):
+                assert (asked.method, asked.path) == ("DELETE", "/api/v1/namespaces/default/pods/p1")
+                assert asked.body == {
+                    "apiVersion": "v1",
+                    "kind": "DeleteOptions",
+                    "preconditions": {"uid": "uid-p1"},
+                    "gracePeriodSeconds": grace_s,
+                }
+            namesake = Says(409, a_refusal(409, "Precondition failed: UID in precondition: a, UID in object meta: b"))
+            assert await bench.perform(Delete(P1, 1), namesake) == Namesake()
+
+    virtually(main())
+
+
 def test_a_call_without_a_reply_may_still_land_and_ends_in_time() -> None:
     async def main() -> None:
         async with Bench(pods=(a_pod("p1"),)) as bench:
@@ -266,7 +289,7 @@ def test_a_call_that_found_no_connection_was_not_sent() -> None:
 def test_a_closed_gate_withholds_every_step() -> None:
     async def main() -> None:
         async with Bench(nodes=(a_node("n1"),), pods=(a_pod("p1"),)) as bench:
-            for step in (Cordon(*N1, MARK), Uncordon(*N1), Unmark(*N1), Evict(P1)):
+            for step in (Cordon(*N1, MARK), Uncordon(*N1), Unmark(*N1), Evict(P1), Delete(P1, 1)):
                 assert await bench.cluster.perform(step, lambda: "the lease is over") == Withheld("the lease is over")
             assert bench.server.asked == []
 
@@ -305,18 +328,23 @@ def test_a_cluster_that_cannot_be_asked_is_an_error_that_says_why(reply: Scripte
     virtually(main())
 
 
-def test_a_drain_needs_all_that_a_cordon_needs_and_the_right_to_evict() -> None:
+def test_a_drain_needs_the_right_to_evict_and_force_the_one_to_delete_beside_it() -> None:
     async def main() -> None:
         async with Bench() as bench:
-            questions = len(set(NEEDED["drain"]))
+            questions = len({each for needed in NEEDED.values() for each in needed})
             bench.server.script = [Says(201, {"status": {"allowed": True}})] * questions
-            assert await bench.cluster.grants() == {"cordon": True, "drain": True}
+            assert await bench.cluster.grants() == {"cordon": True, "drain": True, "force": True}
             asked = [each.body["spec"]["resourceAttributes"] for each in bench.server.asked]
             assert {"group": "", "resource": "pods", "verb": "create", "subresource": "eviction"} in asked
-            bench.server.script = [
-                Says(201, {"status": {"allowed": each["subresource"] != "eviction"}}) for each in asked
-            ]
-            assert await bench.cluster.grants() == {"cordon": True, "drain": False}
+            assert {"group": "", "resource": "pods", "verb": "delete", "subresource": ""} in asked
+            assert not any(each["resource"] == "persistentvolumes" for each in asked)
+            for key, value, granted in (
+                ("verb", "delete", {"cordon": True, "drain": True, "force": False}),
+                ("subresource", "eviction", {"cordon": True, "drain": False, "force": False}),
+                ("verb", "patch", {"cordon": False, "drain": False, "force": False}),
+            ):
+                bench.server.script = [Says(201, {"status": {"allowed": each[key] != value}}) for each in asked]
+                assert await bench.cluster.grants() == granted
 
     virtually(main())
 
@@ -326,7 +354,7 @@ def test_a_kind_that_we_may_not_read_is_named_and_the_snapshot_is_there() -> Non
         bench = Bench(nodes=(a_node("n1"),))
         forbidden = Says(403, a_refusal(403, "pods is forbidden", kind="pods"))
         bench.server.script = [Streams((an_event("ADDED", a_node("n1")), a_bookmark(10, is_end=True))), forbidden]
-        bench.server.script += [Streams((a_bookmark(10, is_end=True),))] * 6
+        bench.server.script += [Streams((a_bookmark(10, is_end=True),))] * (REFLECTORS - 2)
         task = asyncio.create_task(bench.cluster.run(bench.changed))
         await pass_time(0.01)
         assert bench.snapshot.unreadable == ("pods: 403: pods is forbidden",)

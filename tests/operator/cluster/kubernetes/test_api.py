@@ -144,6 +144,67 @@ def test_a_rotated_authority_is_trusted_from_the_next_request_on(
     virtually(main())
 
 
+def test_a_rotated_certificate_of_ours_is_shown_from_the_next_request_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    class Counted(GenericAsyncClient):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
+            made.append("client")
+
+    monkeypatch.setattr(api_module, "GenericAsyncClient", Counted)
+
+    async def main() -> None:
+        pair = Authority(tmp_path).issue("operator", ())
+        user = User(client_cert=str(pair.certificate), client_key=str(pair.key))
+        config = a_config()._replace(user=user)
+        api = Api(config, ServerClock(LoopClock()), FakeServer(*[Says(200, {})] * 2))
+        await api.call("GET", "/version")
+        Authority(tmp_path).issue("operator", ())
+        os.utime(pair.certificate, ns=(1, 1))
+        await api.call("GET", "/version")
+        assert len(made) == 2
+        await api.close()
+
+    virtually(main())
+
+
+def test_a_token_that_has_expired_is_read_anew_and_the_request_made_once_more_through_the_gate(tmp_path: Path) -> None:
+    async def main() -> None:
+        path = tmp_path / "token"
+        path.write_text("old")
+        server = FakeServer(Says(200, {}), *[Says(401, {}), Says(200, {})], *[Says(401, {})] * 2, Says(401, {}))
+        api = Api(a_config()._replace(user=User(token_file=str(path))), ServerClock(LoopClock()), server)
+        assert (await api.call("GET", "/version")).code == 200
+        path.write_text("new")
+        asked: list[None] = []
+        assert (await api.call("POST", "/x", gate=lambda: asked.append(None))).code == 200
+        assert [each.headers["authorization"] for each in server.asked] == ["Bearer old", "Bearer old", "Bearer new"]
+        assert len(asked) == 3  # before a connection is held, and before each of the two has left
+        assert (await api.call("POST", "/x")).code == 401
+        assert len(server.asked) == 5
+        closing = iter((None, None, "cancelled"))
+        with pytest.raises(WithheldError, match="cancelled"):
+            await api.call("POST", "/x", gate=lambda: next(closing))
+
+    virtually(main())
+
+
+def test_what_has_no_credentials_was_not_sent_and_says_so(tmp_path: Path) -> None:
+    async def main() -> None:
+        server = FakeServer(Says(200, {}))
+        user = User(token_file=str(tmp_path / "nowhere"))
+        api = Api(a_config()._replace(user=user), ServerClock(LoopClock()), server)
+        with pytest.raises(NotSentError, match=r"Token file .* not found") as raised:
+            await api.call("POST", "/x")
+        assert raised.value.lacks_credentials
+        assert server.asked == []
+
+    virtually(main())
+
+
 @pytest.mark.parametrize(
     ("cluster", "user"),
     [

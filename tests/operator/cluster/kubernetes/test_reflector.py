@@ -86,8 +86,8 @@ def test_a_watch_brings_all_objects_first_and_they_count_from_its_end_mark() -> 
         node = an_event("ADDED", a_node("n1", version=4))
         bench = Bench(Streams((node, a_bookmark(7), 3.0, a_bookmark(10, is_end=True))))
         await bench.run_for(2.0)
-        assert (bench.shown, bench.reflector.is_settled) == (set(), False)
-        assert bench.reflector.unreadable() == "nodes: not read yet"
+        assert (bench.shown, bench.reflector.health.is_settled) == (set(), False)
+        assert bench.reflector.health.unreadable() == "nodes: not read yet"
 
     virtually(main())
 
@@ -95,8 +95,8 @@ def test_a_watch_brings_all_objects_first_and_they_count_from_its_end_mark() -> 
         node = an_event("ADDED", a_node("n1", version=4))
         bench = Bench(Streams((node, 3.0, a_bookmark(10, is_end=True))))
         await bench.run_for(4.0)
-        assert (bench.shown, bench.reflector.is_complete, bench.told) == ({"uid-n1"}, True, 1)
-        assert bench.reflector.unreadable() is None
+        assert (bench.shown, bench.reflector.health.is_complete, bench.told) == ({"uid-n1"}, True, 1)
+        assert bench.reflector.health.unreadable() is None
         (asked,) = bench.server.asked
         assert asked.path == "/api/v1/nodes"
         assert asked.params == {
@@ -270,7 +270,7 @@ def test_a_connection_that_died_in_silence_is_replaced() -> None:
         await bench.run_for(140.0)
         assert bench.params("resourceVersion") == [None, "20"]
         assert bench.pauses() == [pytest.approx(50.0 + 82.5 + 0.15)]
-        assert bench.reflector.unreadable() is None
+        assert bench.reflector.health.unreadable() is None
 
     virtually(main())
 
@@ -279,16 +279,16 @@ def test_a_short_break_is_nobodys_business_and_a_long_one_is_told() -> None:
     async def main() -> None:
         bench = Bench(Streams((*start(a_node("n1")), 30.0, RESET)), *[Breaks(REFUSED)] * 100)
         await bench.run_for(32.0)
-        assert bench.reflector.unreadable() is None
+        assert bench.reflector.health.unreadable() is None
         told = bench.told
         task = asyncio.create_task(bench.run_for(10.0))
         await task
-        assert bench.reflector.unreadable() == "nodes: ConnectError: refused"
+        assert bench.reflector.health.unreadable() == "nodes: ConnectError: refused"
         assert bench.shown == {"uid-n1"}  # unknown is not gone
         assert bench.told > told
         bench.server.script = [Streams((a_bookmark(50),))]
         await bench.run_for(11.0)
-        assert bench.reflector.unreadable() is None
+        assert bench.reflector.health.unreadable() is None
 
     virtually(main())
 
@@ -297,7 +297,7 @@ def test_a_list_that_fails_after_an_expiry_is_told_at_once() -> None:
     async def main() -> None:
         bench = Bench(Streams((*start(a_node("n1")), 30.0), ends=True), EXPIRED, Breaks(REFUSED))
         await bench.run_for(31.0)
-        assert bench.reflector.unreadable() == "nodes: ConnectError: refused"
+        assert bench.reflector.health.unreadable() == "nodes: ConnectError: refused"
 
     virtually(main())
 
@@ -307,11 +307,15 @@ def test_what_we_may_not_list_is_said_and_does_not_hold_up_the_rest() -> None:
         forbidden = Says(403, a_refusal(403, "nodes is forbidden: User cannot list", kind="nodes"))
         bench = Bench(forbidden, forbidden)
         await bench.run_for(0.2)
-        assert (bench.reflector.is_settled, bench.reflector.is_complete) == (True, False)
-        assert bench.reflector.unreadable() == "nodes: 403: nodes is forbidden: User cannot list"
+        assert (bench.reflector.health.is_settled, bench.reflector.health.is_complete) == (True, False)
+        assert bench.reflector.health.unreadable() == "nodes: 403: nodes is forbidden: User cannot list"
         bench.server.script = [Streams(start(a_node("n1")))]
         await bench.run_for(1.0)  # granted meanwhile
-        assert (bench.reflector.is_complete, bench.reflector.unreadable(), bench.shown) == (True, None, {"uid-n1"})
+        assert (bench.reflector.health.is_complete, bench.reflector.health.unreadable(), bench.shown) == (
+            True,
+            None,
+            {"uid-n1"},
+        )
 
     virtually(main())
 
@@ -342,7 +346,7 @@ def test_a_stream_that_breaks_at_its_first_event_each_time_is_no_recovery() -> N
         error = an_event("ERROR", a_refusal(500, "etcd is unwell"))
         bench = Bench(Streams((*start(a_node("n1")), 30.0, error)), *[Streams((error,))] * 50)
         await bench.run_for(40.0)
-        assert bench.reflector.unreadable() == "nodes: 500: etcd is unwell"
+        assert bench.reflector.health.unreadable() == "nodes: 500: etcd is unwell"
 
     virtually(main())
 
@@ -353,10 +357,10 @@ def test_an_object_that_we_cannot_understand_makes_the_kind_unreadable_and_says_
         bench = Bench(Streams((*start(), 2.0, an_event("ADDED", odd))))
         bench.server.script += [Streams((an_event("ADDED", odd),))] * 50
         await bench.run_for(20.0)
-        assert "Expected `bool`, got `str` - at `$.spec.unschedulable`" in (bench.reflector.unreadable() or "")
+        assert "Expected `bool`, got `str` - at `$.spec.unschedulable`" in (bench.reflector.health.unreadable() or "")
         bench.server.script = [Streams((an_event("ADDED", a_node("n1", version=12)),))]
         await bench.run_for(20.0)
-        assert (bench.reflector.unreadable(), bench.shown) == (None, {"uid-n1"})
+        assert (bench.reflector.health.unreadable(), bench.shown) == (None, {"uid-n1"})
 
     virtually(main())
 

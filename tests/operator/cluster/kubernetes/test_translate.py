@@ -73,6 +73,18 @@ def test_a_node_that_does_not_say_it_is_ready_is_not(status: str) -> None:
     assert not node(document).ready
 
 
+def test_a_node_whose_kubelet_is_silent_is_not_heard_and_one_that_says_it_is_ill_is() -> None:
+    def heard(status: str, *taints: str) -> bool:
+        document = a_node(taints=[{"key": each, "effect": "NoExecute"} for each in taints])
+        document["status"]["conditions"] = [{"type": "Ready", "status": status}]
+        return node(document).is_heard
+
+    assert (heard("True"), heard("False"), heard("Unknown")) == (True, True, False)
+    assert heard("False", "node.kubernetes.io/not-ready")
+    assert not heard("True", "node.kubernetes.io/unreachable")
+    assert node(a_node()).is_heard
+
+
 def test_a_cordon_of_ours_is_known_by_the_annotation_and_the_fields_owner() -> None:
     mark = CordonMark(OperationId("op_1"), "kim", "firmware", prior_unschedulable=False)
     document = a_node(unschedulable=True)

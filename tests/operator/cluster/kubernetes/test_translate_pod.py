@@ -198,3 +198,36 @@ def test_finalizers_are_named_once_nothing_runs_any_more() -> None:
     assert pod(document).waiting is None
     document["status"]["containerStatuses"] = [{"name": "main", "state": {"terminated": {"exitCode": 0}}}]
     assert pod(document).waiting == "held by finalizers: example.com/hold"
+
+
+def test_a_ready_pod_knows_since_when_and_one_that_is_not_ready_does_not() -> None:
+    def seen(status: str) -> datetime | None:
+        condition = {"type": "Ready", "status": status, "lastTransitionTime": EPOCH}
+        return pod(a_pod() | {"status": {"phase": "Running", "conditions": [condition]}}).ready_at
+
+    assert (seen("True"), seen("False")) == (NOON, None)
+
+
+def test_a_runtime_class_is_named() -> None:
+    assert pod(a_pod(runtimeClassName="nvidia")).runtime_class == "nvidia"
+    assert pod(a_pod()).runtime_class is None
+
+
+def test_what_pods_of_one_template_have_in_common_is_kept_once() -> None:
+    def one(name: str) -> Pod:
+        document = a_pod(
+            name,
+            nodeSelector={"zone": "a"},
+            tolerations=[{"key": "gpu", "operator": "Exists"}],
+            containers=[container(cpu="1", memory="1Gi")],
+        )
+        document["metadata"] |= {
+            "labels": {"app": "web"},
+            "ownerReferences": [{"kind": "ReplicaSet", "name": "web-1", "uid": "ur", "controller": True}],
+        }
+        return pod(document)
+
+    first, second = one("p1"), one("p2")
+    assert first.ref != second.ref
+    for name in ("labels", "node_selector", "tolerations", "requests", "controller", "demands"):
+        assert getattr(first, name) is getattr(second, name), name

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hangar.operator.cluster.kubernetes.watched import BUDGETS, NODES, OWNERS, PODS
+from hangar.operator.cluster.kubernetes.watched import BUDGETS, CLAIMS, NODES, OWNERS, PODS, QUOTAS, VOLUMES
 
 PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
@@ -44,13 +44,21 @@ _PODS = (
     *(access for each in OWNERS for access in _reading(each.group, each.plural)),
 )
 
+_DRAIN = (*_NODES, *_PODS, Access("", "pods", "create", subresource="eviction"))
+
 NEEDED: Mapping[str, tuple[Access, ...]] = MappingProxyType(
     {
         "cordon": _NODES,
-        "drain": (*_NODES, *_PODS, Access("", "pods", "create", subresource="eviction")),
+        "drain": _DRAIN,
+        "force": (*_DRAIN, Access("", "pods", "delete")),
     }
 )
 """By operation. Beside these the operator needs `get` on the namespace kube-system, which pins the cluster."""
+
+OPTIONAL: tuple[Access, ...] = tuple(
+    access for each in (CLAIMS, VOLUMES, QUOTAS) for access in _reading(each.group, each.plural)
+)
+"""What makes the judgement whether pods fit more exact; without it nothing is refused."""
 
 
 class ReviewStatus(msgspec.Struct):

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from http import HTTPStatus
-from typing import Protocol, TypeAlias, TypeVar, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 import httpx2
 import msgspec
@@ -24,24 +24,24 @@ from hangar.domain.decision import (
     Gone,
     Namesake,
     Step,
+    Trouble,
     Uncordon,
     Unknown,
     Unmark,
     Withheld,
 )
 from hangar.domain.ids import NodeName
-from hangar.domain.index import ClusterIndex
 from hangar.domain.limits import EVICTION_TIMEOUT_S
-from hangar.domain.snapshot import Budget, Node, Owner, Pod, PodRef, Snapshot
+from hangar.domain.snapshot import Snapshot
 from hangar.operator.cluster.kubernetes import access, answers, resources
 from hangar.operator.cluster.kubernetes.api import MERGE_PATCH, Api, NoReplyError, NotSentError, WithheldError
-from hangar.operator.cluster.kubernetes.mirror import Mirror
-from hangar.operator.cluster.kubernetes.reflector import Jitter, Reflector
+from hangar.operator.cluster.kubernetes.reflector import Jitter
 from hangar.operator.cluster.kubernetes.resources import CORDON_ANNOTATION
 from hangar.operator.cluster.kubernetes.server_clock import ServerClock
+from hangar.operator.cluster.kubernetes.sight import Sight
 from hangar.operator.cluster.kubernetes.translate import FIELD_MANAGER, write_mark
-from hangar.operator.cluster.kubernetes.watched import BUDGETS, NODES, OWNERS, PODS, Watched
-from hangar.operator.cluster.port import ClusterError, Gate, Identity
+from hangar.operator.cluster.kubernetes.watched import NODES
+from hangar.operator.cluster.port import ClusterError, Gate, Identity, Watch
 
 V = TypeVar("V")
 R = TypeVar("R")
@@ -55,20 +55,6 @@ Change: TypeAlias = Callable[[int], dict[str, object]]
 NodeStep: TypeAlias = Cordon | Uncordon | Unmark
 PINNING_NAMESPACE = "/api/v1/namespaces/kube-system"
 SYSTEM_JITTER: Jitter = random.SystemRandom().uniform
-
-
-class Reads(Protocol):
-    """What the adapter needs of a reflector, whatever it mirrors."""
-
-    @property
-    def is_settled(self) -> bool:
-        """Tell whether there is nothing to wait for at a start."""
-
-    def unreadable(self) -> str | None:
-        """Return why the kind cannot be read now."""
-
-    async def run(self) -> None:
-        """Read until cancelled."""
 
 
 class KubernetesCluster:
@@ -94,18 +80,7 @@ class KubernetesCluster:
     ) -> None:
         self._clock = ServerClock(clock)
         self._api = Api(config, self._clock, transport)
-        self._changed: asyncio.Event | None = None
-        self._index = index = ClusterIndex()
-        self._nodes: Mirror[Node] = Mirror(index.put_node, lambda node: index.drop_node(node.name), self._tell)
-        self._pods: Mirror[Pod] = Mirror(index.put_pod, lambda pod: index.drop_pod(pod.ref.uid), self._tell)
-        budgets: Mirror[Budget] = Mirror(index.put_budget, lambda budget: index.drop_budget(budget.uid), self._tell)
-        self._pods_reflector = self._reflector(PODS, self._pods, jitter)
-        self._reflectors: tuple[Reads, ...] = (
-            self._reflector(NODES, self._nodes, jitter),
-            self._pods_reflector,
-            self._reflector(BUDGETS, budgets, jitter),
-            *(self._reflector(watched, self._owners(), jitter) for watched in OWNERS),
-        )
+        self._sight = Sight(self._api, jitter)
 
     # --- seeing -------------------------------------------------------------------------------------------------------
 
@@ -123,17 +98,15 @@ class KubernetesCluster:
 
     async def run(self, changed: asyncio.Event) -> None:
         """Keep the snapshot fresh until cancelled, setting `changed` on every change; survives every trouble."""
-        self._changed = changed
-        async with asyncio.TaskGroup() as group:
-            for reflector in self._reflectors:
-                group.create_task(reflector.run())
+        await self._sight.run(changed)
 
     def snapshot(self) -> Snapshot | None:
         """Return the cluster as known now, or None before every kind was read once, or refused."""
-        if not all(each.is_settled for each in self._reflectors):
-            return None
-        troubles = (each.unreadable() for each in self._reflectors)
-        return self._index.snapshot(tuple(each for each in troubles if each is not None))
+        return self._sight.snapshot()
+
+    def watches(self) -> tuple[Watch, ...]:
+        """Return how reading goes, resource by resource."""
+        return self._sight.watches()
 
     def now(self) -> datetime:
         """Return the API server's time."""
@@ -165,7 +138,8 @@ class KubernetesCluster:
         except WithheldError as error:
             return Withheld(str(error))
         except NotSentError as error:
-            return Busy(f"not sent: {error}")
+            trouble = Trouble.CREDENTIALS if error.lacks_credentials else Trouble.UNAVAILABLE
+            return Busy(f"not sent: {error}", trouble=trouble)
         except NoReplyError as error:
             return Unknown(str(error))
         except (msgspec.DecodeError, ValueError) as error:
@@ -173,7 +147,7 @@ class KubernetesCluster:
 
     async def _patch(self, step: NodeStep, change: Change, gate: Gate, deadline_s: float) -> Answer:
         """Merge a change into a node as last seen; where somebody was faster, look and try again."""
-        seen = self._nodes.get(step.uid)
+        seen = self._sight.nodes.get(step.uid)
         for _ in range(CONFLICT_TRIES):
             if seen is None:
                 reply = await self._api.call("GET", _node_path(step.node), timeout_s=self._left_s(deadline_s))
@@ -183,7 +157,7 @@ class KubernetesCluster:
                 if seen.uid != step.uid:
                     return Namesake()
             if (why := why_not(step, seen.value)) is not None:
-                return Busy(why)
+                return Busy(why, trouble=Trouble.CONFLICT)
             reply = await self._api.call(
                 "PATCH",
                 _node_path(step.node),
@@ -198,12 +172,13 @@ class KubernetesCluster:
             if reply.code != HTTPStatus.CONFLICT:
                 return answers.of_write(reply)
             seen = None
-        return Busy(f"node {step.node} was changed by others {CONFLICT_TRIES} times in a row")
+        why = f"node {step.node} was changed by others {CONFLICT_TRIES} times in a row"
+        return Busy(why, trouble=Trouble.CONFLICT)
 
     def _merge(self, node: bytes) -> None:
         # What cannot be understood now, the watch will bring, and say so.
         with contextlib.suppress(msgspec.DecodeError, ValueError):
-            self._nodes.merge(NODES.read(node))
+            self._sight.nodes.merge(NODES.read(node))
 
     async def _evict(self, step: Evict, gate: Gate, deadline_s: float) -> Answer:
         pod = step.pod
@@ -227,7 +202,7 @@ class KubernetesCluster:
             case Accepted() | Gone() | Namesake() | Unknown():
                 return answer
             case _:
-                return self._departed(pod) or answer
+                return self._sight.departed(pod) or answer
 
     async def _delete(self, step: Delete, gate: Gate, deadline_s: float) -> Answer:
         pod = step.pod
@@ -241,28 +216,10 @@ class KubernetesCluster:
         )
         return answers.of_delete(reply)
 
-    def _departed(self, pod: PodRef) -> Gone | Namesake | None:
-        """Tell whether a pod that was not evicted is gone: the server asks its budget before it looks at the UID."""
-        if not self._pods_reflector.is_complete or self._pods.get(pod.uid) is not None:
-            return None
-        namesakes = (each.ref for each in self._pods.values() if each.ref.name == pod.name)
-        return Namesake() if any(each.namespace == pod.namespace for each in namesakes) else Gone()
-
     def _left_s(self, deadline_s: float) -> float:
         return max(0.0, deadline_s - self._clock.monotonic_s())
 
-    # --- the parts ----------------------------------------------------------------------------------------------------
-
-    def _reflector(self, watched: Watched[V], mirror: Mirror[V], jitter: Jitter) -> Reflector[V]:
-        return Reflector(watched, self._api, mirror, self._tell, jitter)
-
-    def _owners(self) -> Mirror[Owner]:
-        # One a kind: what a list of one kind does not name is gone, and the other kinds are not its business.
-        return Mirror(self._index.put_owner, lambda owner: self._index.drop_owner(owner.ref.uid), self._tell)
-
-    def _tell(self) -> None:
-        if self._changed is not None:
-            self._changed.set()
+    # --- questions ----------------------------------------------------------------------------------------------------
 
     async def _is_allowed(self, question: access.Access) -> bool:
         return (await self._ask("POST", access.PATH, access.Review, question.review())).status.allowed

@@ -1,6 +1,9 @@
 """What the API server's replies mean, by their causes and not by their codes alone."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import msgspec
 
@@ -13,6 +16,7 @@ from hangar.domain.decision import (
     Gone,
     Namesake,
     SeveralBudgets,
+    Trouble,
     Unknown,
 )
 from hangar.operator.cluster.kubernetes.envelopes import Status
@@ -22,11 +26,16 @@ NO_STATUS = Status()
 BUDGET_CAUSE = "DisruptionBudget"
 TERMINATING_CAUSE = "NamespaceTerminating"
 
-# Where the server gives no cause that a program could read, its sentence has to do. The contract suite holds
+# Where the server gives no cause that a program could read, its sentence has to do. The tests on a real cluster hold
 # these against the real server.
 SEVERAL_BUDGETS_TEXT = "more than one PodDisruptionBudget"
-UID_TEXT = "UID in precondition"
-WEBHOOK_TEXT = "failed calling webhook"
+OTHER_UID = re.compile(r"UID in (the )?precondition")  # as evictions say it, and as deletions do
+WEBHOOK_DENIAL = re.compile(r'admission webhook "[^"]*" denied the request')
+WEBHOOK_FAILURE = re.compile(r'failed calling webhook "[^"]*"')
+WEBHOOK_SILENCE = re.compile(r"failed calling webhook .*(deadline exceeded|timed out|timeout(?!=))", re.IGNORECASE)
+
+COME_BACK_LATER = (429, 503)
+"""The codes of a webhook's denial that say that it is not meant for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +81,9 @@ def of_eviction(reply: Reply) -> Answer:
         case 429 if _has_cause(status, BUDGET_CAUSE):
             return BudgetFull(_with_causes(status), _pause_s(reply, status))
         case 403 if status.details.kind == "poddisruptionbudget":
-            return Busy(reply.text())  # its controller lags behind; it is not we who are forbidden something
-        case 409 if UID_TEXT in status.message:
+            # Its status is behind, or has more in it than the server counts; it is not we who are forbidden something.
+            return Busy(reply.text(), trouble=Trouble.BUDGET_CONTROLLER)
+        case 409 if OTHER_UID.search(status.message) is not None:
             return Namesake()
         case 500 if SEVERAL_BUDGETS_TEXT in reply.text():
             return SeveralBudgets(reply.text())
@@ -86,7 +96,7 @@ def of_delete(reply: Reply) -> Answer:
     if reply.is_success:
         return Accepted()
     status = reply.status()
-    return Namesake() if reply.code == 409 and UID_TEXT in status.message else _of_any(reply, status)
+    return Namesake() if reply.code == 409 and OTHER_UID.search(status.message) is not None else _of_any(reply, status)
 
 
 def of_write(reply: Reply) -> Answer:
@@ -95,22 +105,40 @@ def of_write(reply: Reply) -> Answer:
 
 
 def _of_any(reply: Reply, status: Status) -> Answer:
+    if WEBHOOK_DENIAL.search(status.message) is not None:  # with whatever code it likes, 400 where it names none
+        if reply.code in COME_BACK_LATER:
+            return Busy(reply.text(), _pause_s(reply, status), Trouble.WEBHOOK)
+        return Denied(reply.text(), by_webhook=True)
     match reply.code:
         case 404 if status.details.kind in ("pods", "nodes", "namespaces"):
             return Gone()
         case 403 if _has_cause(status, TERMINATING_CAUSE):
-            return Busy(reply.text())
+            return Busy(reply.text(), trouble=Trouble.NAMESPACE_TERMINATING)
+        case 500 if WEBHOOK_FAILURE.search(status.message) is not None:  # webhooks are asked before anything is done
+            return Busy(_of_webhook(reply, status), _pause_s(reply, status), Trouble.WEBHOOK)
         case 401 | 404 | 409 | 429:
-            # 401 comes while credentials change hands, a strange 404 from whatever stands before the server.
-            return Busy(reply.text(), _pause_s(reply, status))
-        case 500 if WEBHOOK_TEXT in status.message:
-            return Busy(reply.text(), _pause_s(reply, status))  # webhooks are asked before anything is done
+            return Busy(reply.text(), _pause_s(reply, status), TROUBLES[reply.code])
         case 503 if status.reason:
-            return Busy(reply.text(), _pause_s(reply, status))
+            return Busy(reply.text(), _pause_s(reply, status), Trouble.UNAVAILABLE)
         case 400 | 403 | 405 | 413 | 415 | 422:
             return Denied(reply.text())
         case _:
-            return Unknown(reply.text())
+            return Unknown(_of_webhook(reply, status))
+
+
+TROUBLES: Mapping[int, Trouble] = MappingProxyType(
+    {
+        401: Trouble.CREDENTIALS,  # they change hands
+        404: Trouble.UNAVAILABLE,  # not the server's own: from whatever stands before it
+        409: Trouble.CONFLICT,
+        429: Trouble.THROTTLED,
+    }
+)
+
+
+def _of_webhook(reply: Reply, status: Status) -> str:
+    """Return the text of a reply, which begins with the reason that people look for where a webhook was too slow."""
+    return f"webhook timeout: {reply.text()}" if WEBHOOK_SILENCE.search(status.message) else reply.text()
 
 
 def _has_cause(status: Status, reason: str) -> bool:

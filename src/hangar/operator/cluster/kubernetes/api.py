@@ -34,7 +34,11 @@ JSON = "application/json"
 
 
 class NotSentError(Exception):
-    """Nothing has left: there was no connection, or no credentials. The message says which."""
+    """Nothing has left: there was no connection, or (`lacks_credentials`) nothing to prove who we are with."""
+
+    def __init__(self, message: str, *, lacks_credentials: bool = False) -> None:
+        super().__init__(message)
+        self.lacks_credentials = lacks_credentials
 
 
 class NoReplyError(Exception):
@@ -76,10 +80,9 @@ class Api:
         self._config = config
         self._clock = clock
         self._transport = transport
-        authority = config.cluster.certificate_auth
-        self._authority = Path(config.abs_file(authority)) if authority else None
-        self._authority_read_ns = 0
-        self._authority_read_ns = self._authority_changed_ns()
+        self._files = _files(config)
+        self._read_ns: tuple[int, ...] = ()
+        self._read_ns = self._changed_ns()
         self._client = self._new_client()
         self._retired: list[GenericAsyncClient] = []
 
@@ -124,7 +127,8 @@ class Api:
         except TimeoutError as error:
             raise departure.failure(f"no reply within {timeout_s:.2g} s") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, OSError, ValueError) as error:
-            raise departure.failure(described(error)) from error
+            lacks_credentials = isinstance(error, ConfigError)
+            raise departure.failure(described(error), lacks_credentials=lacks_credentials) from error
 
     @contextlib.asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str]) -> AsyncIterator[Stream]:
@@ -156,22 +160,22 @@ class Api:
         return response
 
     def _request(self, request: BasicRequest) -> httpx2.Request:
-        changed_ns = self._authority_changed_ns()
-        if changed_ns != self._authority_read_ns:
-            # A rotated authority: what is in flight ends on the old client, all else trusts the new one. A file that
-            # is only half there is looked at again by the next request.
+        changed_ns = self._changed_ns()
+        if changed_ns != self._read_ns:
+            # Rotated: what is in flight ends on the old client, all else trusts and shows the new ones. Files that are
+            # only half there are looked at again by the next request.
             with contextlib.suppress(ClusterError):
                 fresh = self._new_client()
                 self._retired.append(self._client)
                 self._client = fresh
-                self._authority_read_ns = changed_ns
+                self._read_ns = changed_ns
         return self._client.build_adapter_request(request)
 
-    def _authority_changed_ns(self) -> int:
+    def _changed_ns(self) -> tuple[int, ...]:
         try:
-            return self._authority.stat().st_mtime_ns if self._authority is not None else 0
+            return tuple(each.stat().st_mtime_ns for each in self._files)
         except OSError:  # in the middle of being replaced: the next request will see it
-            return self._authority_read_ns
+            return self._read_ns
 
     def _new_client(self) -> GenericAsyncClient:
         # The environment's proxies are for the way to the hub; the API server is reached directly.
@@ -213,9 +217,16 @@ class _Departure:
             self.ask()
             self._left = True
 
-    def failure(self, message: str) -> NotSentError | NoReplyError:
+    def failure(self, message: str, *, lacks_credentials: bool = False) -> NotSentError | NoReplyError:
         """Return the error of a request that has failed."""
-        return NoReplyError(message) if self._left else NotSentError(message)
+        return NoReplyError(message) if self._left else NotSentError(message, lacks_credentials=lacks_credentials)
+
+
+def _files(config: SingleConfig) -> tuple[Path, ...]:
+    """Return the files of certificates and keys, which change while we run; tokens are read anew by the library."""
+    user = config.user
+    named = (config.cluster.certificate_auth, *((user.client_cert, user.client_key) if user is not None else ()))
+    return tuple(Path(config.abs_file(each)) for each in named if each)
 
 
 def described(error: Exception) -> str:

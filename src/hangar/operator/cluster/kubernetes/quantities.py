@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-CPU = "cpu"
+CPU_NAMES = frozenset({"cpu", "requests.cpu", "limits.cpu"})
+"""What counts in millicores: a pod's CPU, and what a quota calls it."""
 
 _SUFFIXES: Mapping[str, Fraction] = {
     "n": Fraction(1, 10**9),
@@ -34,7 +35,7 @@ def amount(resource: str, quantity: str) -> int:
         raise ValueError(f"{resource}: {quantity!r} is not a quantity")
     number, exponent, suffix = parts.groups()
     value = Fraction(number) * (Fraction(10) ** int(exponent) if exponent else _SUFFIXES[suffix or ""])
-    if resource == CPU:
+    if resource in CPU_NAMES:
         value *= 1000
     return -int(-value // 1)
 

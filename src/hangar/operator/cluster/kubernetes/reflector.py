@@ -14,6 +14,7 @@ from hangar.domain.limits import RETRY_FIRST_S, RETRY_MAX_S
 from hangar.operator.cluster.kubernetes.answers import Reply
 from hangar.operator.cluster.kubernetes.api import Api, NoReplyError, NotSentError, Stream, described
 from hangar.operator.cluster.kubernetes.envelopes import Bookmark, ListPage, Status, WatchEvent
+from hangar.operator.cluster.kubernetes.health import Health
 from hangar.operator.cluster.kubernetes.mirror import Entry, Mirror
 from hangar.operator.cluster.kubernetes.watched import Watched
 
@@ -37,9 +38,6 @@ PAGE_OBJECTS = 500
 
 STABLE_S = 1.0
 """A watch that ends well before this is as good as refused: the next one waits."""
-
-BROKEN_AFTER_S = 5.0
-"""A watch may break and come back within this without anybody being told: an API server restarts in about that."""
 
 Jitter = Callable[[float, float], float]
 """Returns a random number between two bounds."""
@@ -87,7 +85,7 @@ class Reflector(Generic[V]):
         watched: The kind.
         api: The API server.
         mirror: Where the objects go.
-        health_changed: Told when `unreadable` may say something else.
+        health_changed: Told when `health` may say something else.
         jitter: Where randomness comes from.
     """
 
@@ -97,34 +95,10 @@ class Reflector(Generic[V]):
         self._watched = watched
         self._api = api
         self._mirror = mirror
-        self._health_changed = health_changed
+        self.health = Health(watched.plural, health_changed)
         self._jitter = jitter
         self._version: int | None = None
         self._uses_lists = False
-        self._is_complete = False
-        self._is_forbidden = False
-        self._trouble: str | None = None
-        self._broken_at_s = 0.0
-
-    @property
-    def is_complete(self) -> bool:
-        """Tell whether all objects were read once."""
-        return self._is_complete
-
-    @property
-    def is_settled(self) -> bool:
-        """Tell whether there is nothing to wait for at a start: all objects were read, or reading was refused."""
-        return self._is_complete or self._is_forbidden
-
-    def unreadable(self) -> str | None:
-        """Return why the kind cannot be read now, in words; None while the mirror is true."""
-        name = self._watched.plural
-        if self._trouble is None:
-            return None if self._is_complete else f"{name}: not read yet"
-        is_stale = self._version is None or self._is_forbidden
-        if is_stale or asyncio.get_running_loop().time() - self._broken_at_s >= BROKEN_AFTER_S:
-            return f"{name}: {self._trouble}"
-        return None
 
     async def run(self) -> None:
         """Read until cancelled; trouble is waited out."""
@@ -139,13 +113,14 @@ class Reflector(Generic[V]):
                 continue
             except _Expired:
                 self._version = None
+                self.health.outdated()
             except _TROUBLE as error:
                 self._broke(error)
                 if isinstance(error, _Refused):
                     pause_s = error.reply.retry_after_s or 0.0
             if asyncio.get_running_loop().time() - started_s >= STABLE_S:
                 tries = 0
-                if self._trouble is None:
+                if not self.health.is_troubled:
                     continue
             longest_s = min(RETRY_FIRST_S * 2 ** min(tries, 10), RETRY_MAX_S)
             tries += 1
@@ -160,27 +135,15 @@ class Reflector(Generic[V]):
         else:
             await self._start()
 
-    # --- health -------------------------------------------------------------------------------------------------------
-
     def _broke(self, error: Exception) -> None:
         is_forbidden = isinstance(error, _Refused) and error.reply.code in _FORBIDDEN
-        if self._trouble is None:
-            self._broken_at_s = asyncio.get_running_loop().time()
-        self._trouble = _in_words(error)
-        self._is_forbidden = is_forbidden
-        self._health_changed()
-
-    def _recovered(self) -> None:
-        if self._trouble is not None or not self._is_complete:
-            self._trouble = None
-            self._is_forbidden = False
-            self._is_complete = True
-            self._health_changed()
+        self.health.broke(_in_words(error), is_forbidden=is_forbidden, is_stale=self._version is None)
 
     def _complete(self, entries: Iterable[Entry[V]], version: int) -> None:
         self._mirror.replace(entries, version)
         self._version = version
-        self._recovered()
+        self.health.heard()
+        self.health.recovered()
 
     # --- lists and watches --------------------------------------------------------------------------------------------
 
@@ -218,7 +181,7 @@ class Reflector(Generic[V]):
                     else:
                         self._follow(_EVENT.decode(line))
                     if self._version is not None:
-                        self._postpone(watchdog)
+                        self._hear(watchdog)
         except TimeoutError:
             if has_begun and self._version is None:
                 raise _CannotStart from None
@@ -231,18 +194,22 @@ class Reflector(Generic[V]):
             async with self._open({"resourceVersion": str(self._version)}) as stream:
                 await _check(stream)
                 # An open stream is no proof: it may break at its first event, again and again.
-                recovery = asyncio.get_running_loop().call_later(STABLE_S, self._recovered)
+                recovery = asyncio.get_running_loop().call_later(STABLE_S, self.health.recovered)
                 try:
                     async for line in lines(stream.chunks):
-                        self._postpone(watchdog)
+                        self._hear(watchdog)
                         self._follow(_EVENT.decode(line))
-                        self._recovered()
+                        self.health.recovered()
                 finally:
                     recovery.cancel()
 
     def _open(self, params: dict[str, str]) -> AbstractAsyncContextManager[Stream]:
         common = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(int(self._jitter(*WATCH_S)))}
         return self._api.stream(self._watched.path, {**common, **params})
+
+    def _hear(self, watchdog: asyncio.Timeout) -> None:
+        self.health.heard()
+        self._postpone(watchdog)
 
     def _postpone(self, watchdog: asyncio.Timeout) -> None:
         watchdog.reschedule(asyncio.get_running_loop().time() + self._jitter(*SILENCE_S))

@@ -1,4 +1,4 @@
-"""The few fields of Kubernetes' objects that we read; the decoder skips all others unseen."""
+"""The few fields of Kubernetes' objects that we read (pods' are in `resources_pod`); all others are skipped unseen."""
 
 from datetime import datetime
 from typing import Protocol
@@ -6,7 +6,6 @@ from typing import Protocol
 import msgspec
 
 CORDON_ANNOTATION = "wingsmith.dev/cordon"
-MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 
 
 class Metadata(Protocol):
@@ -156,133 +155,6 @@ class Node(msgspec.Struct, frozen=True, rename="camel"):
     status: NodeStatus = NodeStatus()
 
 
-# --- pods -------------------------------------------------------------------------------------------------------------
-
-
-class PodAnnotations(msgspec.Struct, frozen=True, rename="camel"):
-    """The one annotation of a pod that we read: the kubelet's mark of a mirror pod."""
-
-    mirror: str | None = msgspec.field(default=None, name=MIRROR_ANNOTATION)
-
-
-class PodMeta(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod's metadata."""
-
-    name: str
-    uid: str
-    resource_version: str
-    namespace: str
-    creation_timestamp: datetime
-    deletion_timestamp: datetime | None = None
-    labels: dict[str, str] = {}
-    annotations: PodAnnotations = PodAnnotations()
-    owner_references: tuple[OwnerReference, ...] = ()
-    finalizers: tuple[str, ...] = ()
-
-
-class Resources(msgspec.Struct, frozen=True, rename="camel"):
-    """What a container, or a pod as a whole, asks for."""
-
-    requests: dict[str, str] = {}
-
-
-class Container(msgspec.Struct, frozen=True, rename="camel"):
-    """A container; an init container that restarts always runs beside the others."""
-
-    resources: Resources = Resources()
-    restart_policy: str = ""
-
-
-class Toleration(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod's toleration."""
-
-    key: str = ""
-    operator: str = "Equal"
-    value: str = ""
-    effect: str = ""
-
-
-class EmptyDir(msgspec.Struct, frozen=True, rename="camel"):
-    """A volume that lives and dies with its pod."""
-
-    medium: str = ""
-
-
-class Volume(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod's volume."""
-
-    empty_dir: EmptyDir | None = None
-
-
-class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod's spec."""
-
-    node_name: str = ""
-    containers: tuple[Container, ...] = ()
-    init_containers: tuple[Container, ...] = ()
-    resources: Resources = Resources()
-    overhead: dict[str, str] = {}
-    tolerations: tuple[Toleration, ...] = ()
-    node_selector: dict[str, str] = {}
-    priority: int = 0
-    termination_grace_period_seconds: int = 30
-    volumes: tuple[Volume, ...] = ()
-
-
-class Waiting(msgspec.Struct, frozen=True, rename="camel"):
-    """Why a container does not run."""
-
-    reason: str = ""
-    message: str = ""
-
-
-class Terminated(msgspec.Struct, frozen=True, rename="camel"):
-    """How a container ended."""
-
-    reason: str = ""
-    message: str = ""
-    exit_code: int = 0
-
-
-class Running(msgspec.Struct, frozen=True):
-    """That a container runs; since when is nothing we read."""
-
-
-class ContainerState(msgspec.Struct, frozen=True, rename="camel"):
-    """What a container does; one of the three is set."""
-
-    waiting: Waiting | None = None
-    running: Running | None = None
-    terminated: Terminated | None = None
-
-
-class ContainerStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """One container's status."""
-
-    name: str
-    ready: bool = False
-    state: ContainerState = ContainerState()
-
-
-class PodStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod's status."""
-
-    phase: str = ""
-    reason: str = ""
-    message: str = ""
-    conditions: tuple[Condition, ...] = ()
-    init_container_statuses: tuple[ContainerStatus, ...] = ()
-    container_statuses: tuple[ContainerStatus, ...] = ()
-
-
-class Pod(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod."""
-
-    metadata: PodMeta
-    spec: PodSpec
-    status: PodStatus = PodStatus()
-
-
 # --- budgets ----------------------------------------------------------------------------------------------------------
 
 
@@ -370,3 +242,86 @@ class Job(msgspec.Struct, frozen=True, rename="camel"):
     metadata: ObjectMeta
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()
+
+
+# --- what only the fit reads: quotas, claims and volumes --------------------------------------------------------------
+
+
+class ScopeSelector(msgspec.Struct, frozen=True):
+    """That a quota has scopes; which ones is nothing we read."""
+
+
+class QuotaSpec(msgspec.Struct, frozen=True, rename="camel"):
+    """A quota's spec; one with scopes counts some pods and not others."""
+
+    hard: dict[str, str] = {}
+    scopes: tuple[str, ...] | None = None
+    scope_selector: ScopeSelector | None = None
+
+
+class QuotaStatus(msgspec.Struct, frozen=True, rename="camel"):
+    """A quota's status."""
+
+    used: dict[str, str] = {}
+
+
+class ResourceQuota(msgspec.Struct, frozen=True, rename="camel"):
+    """A quota of a namespace."""
+
+    metadata: ObjectMeta
+    spec: QuotaSpec = QuotaSpec()
+    status: QuotaStatus = QuotaStatus()
+
+
+class ClaimSpec(msgspec.Struct, frozen=True, rename="camel"):
+    """A volume claim's spec; without a volume it is not bound yet."""
+
+    volume_name: str = ""
+    access_modes: tuple[str, ...] = ()
+
+
+class PersistentVolumeClaim(msgspec.Struct, frozen=True, rename="camel"):
+    """A volume claim."""
+
+    metadata: ObjectMeta
+    spec: ClaimSpec = ClaimSpec()
+
+
+class NodeSelectorRequirement(msgspec.Struct, frozen=True, rename="camel"):
+    """One condition on a node's labels or fields."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+class NodeSelectorTerm(msgspec.Struct, frozen=True, rename="camel"):
+    """Conditions that must all hold; of several terms one must."""
+
+    match_expressions: tuple[NodeSelectorRequirement, ...] = ()
+    match_fields: tuple[NodeSelectorRequirement, ...] = ()
+
+
+class NodeSelector(msgspec.Struct, frozen=True, rename="camel"):
+    """Terms of which one must hold."""
+
+    node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
+
+
+class VolumeNodeAffinity(msgspec.Struct, frozen=True, rename="camel"):
+    """The nodes that can reach a volume."""
+
+    required: NodeSelector | None = None
+
+
+class VolumeSpec(msgspec.Struct, frozen=True, rename="camel"):
+    """A volume's spec."""
+
+    node_affinity: VolumeNodeAffinity | None = None
+
+
+class PersistentVolume(msgspec.Struct, frozen=True, rename="camel"):
+    """A volume."""
+
+    metadata: ObjectMeta
+    spec: VolumeSpec = VolumeSpec()

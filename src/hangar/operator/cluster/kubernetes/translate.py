@@ -14,11 +14,13 @@ from hangar.domain.snapshot import (
     OwnerRef,
     Taint,
 )
-from hangar.operator.cluster.kubernetes import resources
+from hangar.operator.cluster.kubernetes import resources, translate_shared
 from hangar.operator.cluster.kubernetes.quantities import amounts
 
 FIELD_MANAGER = "hangar-operator"
 """The name under which our writes own fields; also what tells our cordon from anybody else's."""
+
+UNREACHABLE_TAINT = "node.kubernetes.io/unreachable"
 
 NOTHING = (Requirement("", SelectorOp.IN),)
 """A selector that no pod matches: what a budget without any selector guards."""
@@ -55,7 +57,14 @@ def node(seen: resources.Node) -> Node:
         labels=seen.metadata.labels,
         capacity=amounts(seen.status.capacity),
         allocatable=amounts(seen.status.allocatable),
+        is_heard=_is_heard(seen),
     )
+
+
+def _is_heard(seen: resources.Node) -> bool:
+    """Tell whether a node's kubelet is heard: Kubernetes says `Unknown` of what it does not hear, and taints it."""
+    is_unknown = any(each.type == "Ready" and each.status == "Unknown" for each in seen.status.conditions)
+    return not is_unknown and all(each.key != UNREACHABLE_TAINT for each in seen.spec.taints)
 
 
 def read_mark(annotation: str | None) -> CordonMark | None:
@@ -170,7 +179,7 @@ def controller(owners: Iterable[resources.OwnerReference]) -> OwnerRef | None:
     """Return the one owner that controls an object; owners that do not control recreate nothing."""
     for each in owners:
         if each.controller:
-            return OwnerRef(each.kind, each.name, OwnerUid(each.uid))
+            return translate_shared.owner(each.kind, each.name, each.uid)
     return None
 
 

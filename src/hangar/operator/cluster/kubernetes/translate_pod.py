@@ -4,16 +4,18 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from hangar.domain.ids import NodeName, PodUid
-from hangar.domain.snapshot import Pod, PodPhase, PodRef, Toleration
-from hangar.operator.cluster.kubernetes import resources
+from hangar.domain.snapshot import Pod, PodPhase, PodRef
+from hangar.operator.cluster.kubernetes import resources, resources_pod, translate_shared
 from hangar.operator.cluster.kubernetes.quantities import amounts, largest, total
+from hangar.operator.cluster.kubernetes.resources_pod import ALWAYS
 from hangar.operator.cluster.kubernetes.translate import controller, is_true
+from hangar.operator.cluster.kubernetes.translate_demands import demands
 
 DISK_MEDIUM = ""
 """An emptyDir without a medium is on the node's disk; the others are memory."""
 
 
-def pod(seen: resources.Pod) -> Pod:
+def pod(seen: resources_pod.Pod) -> Pod:
     """Translate a pod.
 
     Raises:
@@ -22,6 +24,7 @@ def pod(seen: resources.Pod) -> Pod:
     metadata, spec, status = seen.metadata, seen.spec, seen.status
     owner = controller(metadata.owner_references)
     ready = is_true(status.conditions, "Ready")
+    labels = translate_shared.strings(metadata.labels)
     return Pod(
         ref=PodRef(metadata.namespace, metadata.name, PodUid(metadata.uid)),
         node=NodeName(spec.node_name) if spec.node_name else None,
@@ -29,11 +32,11 @@ def pod(seen: resources.Pod) -> Pod:
         ready=ready,
         created_at=metadata.creation_timestamp,
         deletion_at=metadata.deletion_timestamp,
-        labels=metadata.labels,
+        labels=labels,
         controller=owner,
-        requests=requests(spec),
-        tolerations=tuple(Toleration(each.key, each.operator, each.value, each.effect) for each in spec.tolerations),
-        node_selector=spec.node_selector,
+        requests=translate_shared.amounts(requests(spec)),
+        tolerations=translate_shared.tolerations(spec.tolerations),
+        node_selector=translate_shared.strings(spec.node_selector),
         priority=spec.priority,
         grace_s=spec.termination_grace_period_seconds,
         is_mirror=metadata.annotations.mirror is not None or (owner is not None and owner.kind == "Node"),
@@ -42,10 +45,13 @@ def pod(seen: resources.Pod) -> Pod:
         ),
         unschedulable_since=_unschedulable_since(status.conditions),
         waiting=_waiting(seen, ready),
+        ready_at=_ready_at(status.conditions),
+        runtime_class=spec.runtime_class_name,
+        demands=demands(seen, labels),
     )
 
 
-def requests(spec: resources.PodSpec) -> Mapping[str, int]:
+def requests(spec: resources_pod.PodSpec) -> Mapping[str, int]:
     """Return what a pod holds on its node, by the scheduler's own rule.
 
     Ordinary init containers run one after another before the others, so only the largest counts, together with
@@ -57,7 +63,7 @@ def requests(spec: resources.PodSpec) -> Mapping[str, int]:
     peak: dict[str, int] = {}
     for each in spec.init_containers:
         asked = amounts(each.resources.requests)
-        if each.restart_policy == "Always":
+        if each.restart_policy == ALWAYS:
             beside.append(asked)
         else:
             peak = largest(peak, total([*beside, asked]))
@@ -80,7 +86,14 @@ def _unschedulable_since(conditions: Iterable[resources.Condition]) -> datetime 
     return None
 
 
-def _waiting(seen: resources.Pod, ready: bool) -> str | None:
+def _ready_at(conditions: Iterable[resources.Condition]) -> datetime | None:
+    for each in conditions:
+        if each.type == "Ready" and each.status == "True":
+            return each.last_transition_time
+    return None
+
+
+def _waiting(seen: resources_pod.Pod, ready: bool) -> str | None:
     """Return why a pod does not serve, or does not go: the first of the reasons that says most."""
     status = seen.status
     if seen.metadata.deletion_timestamp is not None:
@@ -99,14 +112,14 @@ def _waiting(seen: resources.Pod, ready: bool) -> str | None:
     return _said(status.reason, status.message) or None
 
 
-def _held(seen: resources.Pod) -> str | None:
+def _held(seen: resources_pod.Pod) -> str | None:
     """Return what holds a terminating pod once nothing of it runs any more: its finalizers."""
     if not seen.metadata.finalizers or any(each.state.running for each in seen.status.container_statuses):
         return None
     return f"held by finalizers: {', '.join(seen.metadata.finalizers)}"
 
 
-def _stopped(container: resources.ContainerStatus) -> str | None:
+def _stopped(container: resources_pod.ContainerStatus) -> str | None:
     waiting, terminated = container.state.waiting, container.state.terminated
     if waiting is not None:
         return _said(waiting.reason, waiting.message)

@@ -6,8 +6,9 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from hangar.domain.placing import Quota, Volume, VolumeClaim
 from hangar.domain.snapshot import Budget, Node, Owner, Pod
-from hangar.operator.cluster.kubernetes import resources, translate, translate_pod
+from hangar.operator.cluster.kubernetes import resources, resources_pod, translate, translate_fit, translate_pod
 from hangar.operator.cluster.kubernetes.mirror import Entry
 from hangar.operator.cluster.kubernetes.resources import Object
 
@@ -45,7 +46,7 @@ def _watched(group: str, plural: str, struct: type[T], translated: Callable[[T],
 
 
 NODES: Watched[Node] = _watched("", "nodes", resources.Node, translate.node)
-PODS: Watched[Pod] = _watched("", "pods", resources.Pod, translate_pod.pod)
+PODS: Watched[Pod] = _watched("", "pods", resources_pod.Pod, translate_pod.pod)
 BUDGETS: Watched[Budget] = _watched("policy", "poddisruptionbudgets", resources.PodDisruptionBudget, translate.budget)
 OWNERS: tuple[Watched[Owner], ...] = (
     _watched("apps", "deployments", resources.Replicas, translate.deployment),
@@ -54,3 +55,10 @@ OWNERS: tuple[Watched[Owner], ...] = (
     _watched("apps", "daemonsets", resources.DaemonSet, translate.daemon_set),
     _watched("batch", "jobs", resources.Job, translate.job),
 )
+
+# What only the fit reads: without it a drain is judged less exactly, and nothing waits for it.
+CLAIMS: Watched[VolumeClaim] = _watched(
+    "", "persistentvolumeclaims", resources.PersistentVolumeClaim, translate_fit.claim
+)
+VOLUMES: Watched[Volume] = _watched("", "persistentvolumes", resources.PersistentVolume, translate_fit.volume)
+QUOTAS: Watched[Quota | None] = _watched("", "resourcequotas", resources.ResourceQuota, translate_fit.quota)

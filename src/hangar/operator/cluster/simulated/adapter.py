@@ -12,11 +12,14 @@ from hangar.operator.cluster.port import Gate, Identity
 from hangar.operator.cluster.simulated import api
 from hangar.operator.cluster.simulated.world import World
 
+GRANTABLE = frozenset({"cordon", "drain", "force"})
+"""What access rules can grant of what is done to nodes."""
+
 
 class SimulatedCluster:
     """A world that lives in real time. Whoever changes the world from outside calls `touch` first."""
 
-    def __init__(self, world: World, clock: Clock, allowed: frozenset[str] = frozenset({"cordon", "drain"})) -> None:
+    def __init__(self, world: World, clock: Clock, allowed: frozenset[str] = GRANTABLE) -> None:
         self.world = world
         self._clock = clock
         self._grants = allowed
@@ -30,7 +33,7 @@ class SimulatedCluster:
 
     async def grants(self) -> Mapping[str, bool]:
         """Return which operations the cluster's access rules grant."""
-        return {name: name in self._grants for name in ("cordon", "drain")}
+        return {name: name in self._grants for name in sorted(GRANTABLE)}
 
     async def run(self, changed: asyncio.Event) -> None:
         """Let the world live: whatever falls due happens at its time."""
@@ -64,6 +67,10 @@ class SimulatedCluster:
         if why is not None:
             return Withheld(why)
         self.touch()
+        delay_s = api.delay_s(self.world, step)
+        if delay_s > 0:
+            await asyncio.sleep(delay_s)
+            self.touch()
         return api.take(self.world, step)
 
     def _on_change(self) -> None:
