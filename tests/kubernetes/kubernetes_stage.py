@@ -197,6 +197,8 @@ def _template(template: PodTemplate) -> manifests.Template:
         {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}
         for each in template.tolerations
     )
+    if template.stuck_on is not None or template.priority:
+        raise ValueError("the bed's pods always start, and have no priority")
     spec = spec_of(template.demands)
     if template.runtime_class is not None:
         spec["runtimeClassName"] = template.runtime_class
