@@ -20,7 +20,7 @@ from hangar.hub.store.notices import Notice, read_notice
 from hangar.hub.store.records import Position, feed_position
 from hangar.hub.store.tables import readiness
 from hangar.hub.store.tx import Committed, Tx
-from hangar.hub.store.writer import Job, OnBegin, Outcome, Signature, StoreUnavailableError, Writer, commit_jobs
+from hangar.hub.store.writer import UNAVAILABLE, Committing, Job, OnBegin, StoreUnavailableError, Writer, commit_jobs
 
 T = TypeVar("T")
 OnCommit = Callable[[Committed], None]
@@ -38,9 +38,10 @@ class Store:
         self._reading = reading
         self._listeners: list[OnCommit] = []
         self._time_listeners: list[OnBegin] = []
-        # Under the name other hubs on the database are told; the clock is for how long writes take.
-        self._signature = Signature(secrets.token_hex(8), SystemClock())
-        self._writer = Writer(writing, self._signature, self._begins, self._came) if has_threads else None
+        self._name = secrets.token_hex(8)
+        # The clock is for how long writes take; what is written gets its instants from use cases.
+        self._committing = Committing(self._name, self._begins, SystemClock())
+        self._writer = Writer(writing, self._committing, self._committed) if has_threads else None
         self._readers = ThreadPoolExecutor(READING_THREADS, "store-reader") if has_threads else None
         self.is_remote = writing.dialect.name == dialects.POSTGRESQL
 
@@ -149,7 +150,7 @@ class Store:
         try:
             async for text in dialects.notices(url):
                 notice = read_notice(text)
-                if notice.writer != self._signature.writer:
+                if notice.writer != self._name:
                     heard(notice)
         except psycopg.Error as error:
             raise StoreUnavailableError(dialects.why_unreachable(error) or str(error)) from error
@@ -173,20 +174,20 @@ class Store:
         if self._writer is not None:
             self._writer.enqueue(job)
         else:
-            self._came(commit_jobs(self._writing, [job], self._signature, self._begins))
+            self._committed(commit_jobs(self._writing, [job], self._committing))
         return job
 
     def _begins(self, now_us: int) -> None:
         for listener in self._time_listeners:
             listener(now_us)
 
-    def _came(self, outcome: Outcome) -> None:
-        if outcome.trouble is not None:
+    def _committed(self, committed: Committed) -> None:
+        if committed.outcomes[UNAVAILABLE]:
             # A server that answers reads but refuses writes is no longer the one to talk to.
             dialects.reconnect(self._writing)
             dialects.reconnect(self._reading)
         for listener in self._listeners:
-            listener(outcome.committed)
+            listener(committed)
 
 
 @cache
