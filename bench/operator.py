@@ -36,7 +36,7 @@ ROUNDS = 2
 
 THREADS = 8
 LOOK_S = 0.1
-FILLED_WITHIN_S = 900.0
+FILLED_WITHIN_S = 1800.0
 TEMPLATE = replace(GPU_EACH, ready_after="2s", terminate_after="5s")
 
 SNAPSHOT_S_MAX = 3.0
