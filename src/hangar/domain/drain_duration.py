@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
-from statistics import median
 
 from hangar.domain.drain_pace import Budgets, Part, parts_of, steps_of
 from hangar.domain.owners import ready_count
@@ -79,9 +78,9 @@ def _readiness(part: Part, view: View) -> tuple[int | None, int]:
     """
     if ready_count(part.owner, view) == 0:
         return 0, 0
-    took = [
+    took = sorted(
         max(0.0, (pod.ready_at - pod.created_at).total_seconds())
         for pod in view.snapshot.pods_of(part.owner)
         if pod.ready_at is not None and pod.serves
-    ]
-    return (ceil(median(took)), len(took)) if took else (None, 0)
+    )
+    return (ceil(took[len(took) // 2]), len(took)) if took else (None, 0)
