@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hangar.domain.crowd import Crowd
-from hangar.domain.ids import NodeName
+from hangar.domain.ids import NodeName, OwnerUid
 from hangar.domain.neighbours import DomainRule, Surroundings, certain_rules, company_of, is_its_own_company, shape_of
 from hangar.domain.node_rules import Objection
 from hangar.domain.placing import (
@@ -19,7 +19,7 @@ from hangar.domain.placing import (
     Spread,
 )
 from hangar.domain.scene import Scene
-from hangar.domain.snapshot import Node, Pod, Taint, Toleration
+from hangar.domain.snapshot import Node, OwnerRef, Pod, Taint, Toleration
 from tests.domain.building import Object, a_node, a_pod, a_view, draining, pending, terminating
 
 API = (Requirement("app", SelectorOp.IN, frozenset({"api"})),)
@@ -177,6 +177,12 @@ def test_of_several_alike_the_last_to_move_finds_the_node_empty() -> None:
 def test_of_several_unlike_each_may_move_while_the_others_are_there() -> None:
     free = a_pod("free")
     assert barred(a_pod(demands=spread()), free, *(a_pod(f"b{each}", on=each) for each in ("n2", "n3", "n4"))) == ""
+
+
+def test_a_twin_that_another_controller_has_may_be_the_last_to_move() -> None:
+    stranger = a_pod("twin", demands=spread(), owner=OwnerRef("Deployment", "other", OwnerUid("other")))
+    others = [a_pod(f"b{each}", on=each) for each in ("n2", "n3", "n4")]
+    assert barred(a_pod(demands=spread()), stranger, *others) == ""
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,8 @@ def _uneven_for_certain(pod: Pod, spread: Spread, scene: Scene) -> frozenset[str
     """Return the domains in which a pod would be one too many, however the pods that do not stay end up.
 
     The emptiest domain may fill up with all of those, unless all of its nodes are shut. What moves off the drained
-    node is taken as gone from there where it is all of a sort: the last of them to move finds it so.
+    node is taken as gone from there where it is all of a sort and one controller wants all of it back: the last of
+    them to move finds it so.
     """
     domains = _domains(pod, spread, scene)
     company = [
@@ -141,7 +142,8 @@ def _uneven_for_certain(pod: Pod, spread: Spread, scene: Scene) -> frozenset[str
         for each in scene.crowd.matching(spread.selector, frozenset({pod.ref.namespace}))
         if each.ref.uid != pod.ref.uid
     ]
-    are_alike = all(shape_of(each) == shape_of(pod) for each in company if scene.is_moving(each))
+    own = pod.controller, shape_of(pod)
+    are_alike = all((each.controller, shape_of(each)) == own for each in company if scene.is_moving(each))
     staying: Counter[str] = Counter()
     there: Counter[str] = Counter()
     loose: list[Pod] = []
@@ -170,8 +172,7 @@ def _least(counts: Mapping[str, int], spread: Spread) -> int:
 
 
 def _too_many(pod: Pod, spread: Spread, counts: Counter[str], domains: Iterable[str], least: int) -> frozenset[str]:
-    own = PodTerm(spread.topology_key, spread.selector, None)
-    more = int(applies(own, pod))
+    more = int(applies(PodTerm(spread.topology_key, spread.selector, None), pod))
     return frozenset(value for value in domains if counts[value] + more - least > spread.max_skew)
 
 
