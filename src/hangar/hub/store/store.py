@@ -8,13 +8,14 @@ from functools import cache
 from typing import TypeVar, cast
 
 import psycopg
-from sqlalchemy import Connection, Engine, delete, insert
+from sqlalchemy import URL, Connection, Engine, delete, insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from hangar.clock import SystemClock
 from hangar.domain.limits import READINESS_PROBE_BYTES, READING_THREADS
 from hangar.hub.store import dialects
 from hangar.hub.store.dialects import Database
+from hangar.hub.store.mark import Mark
 from hangar.hub.store.migrate import WrongSchemaError, create_fresh, migrate, migrate_beside
 from hangar.hub.store.notices import Notice, read_notice
 from hangar.hub.store.records import Position, feed_position
@@ -33,9 +34,11 @@ class Store:
     OutcomeUnknownError.
     """
 
-    def __init__(self, writing: Engine, reading: Engine, *, has_threads: bool) -> None:
+    def __init__(self, writing: Engine, reading: Engine, *, has_threads: bool, mark: Mark | None = None) -> None:
         self._writing = writing
         self._reading = reading
+        self._mark = mark
+        self._is_marked = False
         self._listeners: list[OnCommit] = []
         self._time_listeners: list[OnBegin] = []
         self._name = secrets.token_hex(8)
@@ -67,7 +70,8 @@ class Store:
             writing.dispose()
             raise _unavailable(error) from error
         reading = dialects.reading_engine(database, connections_max=READING_THREADS + 2)
-        return cls(writing, reading, has_threads=has_threads)
+        mark = None if isinstance(database, URL) else Mark(database)
+        return cls(writing, reading, has_threads=has_threads, mark=mark)
 
     @classmethod
     def in_memory(cls) -> "Store":
@@ -136,6 +140,30 @@ class Store:
     def position(self) -> Position:
         """Return where the feed is now."""
         return self.read(feed_position)
+
+    def why_restored(self) -> str | None:
+        """Return how one sees that the database is an earlier state of itself, None where one does not.
+
+        Only a file has a mark beside it. What is on a server may have been restored unseen.
+        """
+        now = self.position()
+        if self._mark is None or now.rev == 0:
+            return None
+        noted = self._mark.read()
+        if noted is None and self.read(dialects.is_marked):
+            return f"{self._mark.path}, which stood beside the database, is missing or cannot be read"
+        if noted is not None and noted.rev > now.rev:
+            return f"the database is at revision {now.rev}, and {self._mark.path} knows revision {noted.rev}"
+        return None
+
+    async def remember(self, position: Position) -> None:
+        """Note beside a file how far it has come, so that an earlier state of it is noticed. Raises OSError."""
+        if self._mark is None or position.rev == 0:
+            return
+        if not self._is_marked:
+            await self.write_async(lambda tx: dialects.note_marked(tx.connection))
+            self._is_marked = True
+        await asyncio.to_thread(self._mark.write, position)
 
     def now_us(self) -> int | None:
         """Return the database's time in microseconds since 1970, None where it has no clock of its own."""

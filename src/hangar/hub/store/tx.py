@@ -36,11 +36,12 @@ class EventType(StrEnum):
     NODE_NOT_READY = "node.not_ready"
     TOKEN_CREATED = "token.created"  # noqa: S105 - the name of an event
     TOKEN_REVOKED = "token.revoked"  # noqa: S105 - the name of an event
+    HUB_RESTORED = "hub.restored"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an event is about: `kind` is operation, cluster, node or token."""
+    """What an event is about: `kind` is operation, cluster, node, token or hub."""
 
     kind: str
     name: str
