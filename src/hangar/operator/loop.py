@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+import msgspec
 import structlog
 
 from hangar.clock import Clock
@@ -143,7 +144,8 @@ class Operator:
         while True:
             sent_at_s = self._clock.monotonic_s()
             try:
-                grant = await self._channel.open_session(self._request)
+                held = list(self._conductor.operations)
+                grant = await self._channel.open_session(msgspec.structs.replace(self._request, held=held))
             except HubError as error:
                 if (error.code or str(error)) != told:  # a standby's message differs each time it asks
                     told = error.code or str(error)

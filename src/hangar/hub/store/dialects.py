@@ -266,6 +266,19 @@ def is_in_transaction(connection: Connection) -> bool:
     return isinstance(driver, sqlite3.Connection) and driver.in_transaction
 
 
+# --- the mark beside a file -------------------------------------------------------------------------------------------
+
+
+def is_marked(connection: Connection) -> bool:
+    """Tell whether a database file has had a mark beside it: the file itself says so, wherever it is copied."""
+    return bool(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+
+
+def note_marked(connection: Connection) -> None:
+    """Write into a database file that there is a mark beside it."""
+    connection.exec_driver_sql("PRAGMA user_version = 1")
+
+
 # --- what hubs on one server tell each other --------------------------------------------------------------------------
 
 
