@@ -46,3 +46,9 @@ def test_a_pod_is_in_the_domains_of_its_node_and_in_none_without_one() -> None:
 def test_the_crowd_is_all_that_has_not_finished() -> None:
     scene = Scene((M,), a_view(M, pending("b"), a_pod("c", phase=PodPhase.SUCCEEDED)))
     assert sorted(each.ref.name for each in scene.crowd.matching((), None)) == ["b", "m"]
+
+
+def test_the_emptiest_nodes_are_looked_at_first() -> None:
+    nodes = a_node("n1"), a_node("n2"), a_node("n3")
+    pods = a_pod("a", on="n1"), a_pod("b", on="n1"), a_pod("c", on="n2")
+    assert [node.name for node in Scene((), a_view(*nodes, *pods)).nodes] == ["n3", "n2", "n1"]
