@@ -139,18 +139,20 @@ WORKLOADS = (
     "/apis/apps/v1/namespaces/{}/replicasets",
     "/apis/batch/v1/namespaces/{}/jobs",
     "/apis/policy/v1/namespaces/{}/poddisruptionbudgets",
+    "/api/v1/namespaces/{}/resourcequotas",
+    "/api/v1/namespaces/{}/persistentvolumeclaims",
 )
 
 
 def empty(kube: Kube, namespace: str) -> None:
-    """Remove all workloads, pods and budgets of a namespace, and wait until they are gone."""
+    """Remove all workloads, pods, budgets, quotas and claims of a namespace, and wait until they are gone."""
     for path in WORKLOADS:
         kube.call("DELETE", path.format(namespace), {"propagationPolicy": "Background"})
 
     def is_empty() -> bool:
         # Controllers may have made pods until they saw that they are gone themselves.
         kube.call("DELETE", f"/api/v1/namespaces/{namespace}/pods", {"gracePeriodSeconds": 0})
-        kinds = ("Pod", "ReplicaSet", "PodDisruptionBudget")
+        kinds = ("Pod", "ReplicaSet", "PodDisruptionBudget", "ResourceQuota", "PersistentVolumeClaim")
         return not any(kube.find(kind, namespace=namespace) for kind in kinds)
 
     until(f"namespace {namespace} is empty", is_empty)

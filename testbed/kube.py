@@ -20,6 +20,8 @@ PATHS: Mapping[str, tuple[str, str]] = {
     "Pod": ("/api/v1", "pods"),
     "ServiceAccount": ("/api/v1", "serviceaccounts"),
     "ResourceQuota": ("/api/v1", "resourcequotas"),
+    "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims"),
+    "PersistentVolume": ("/api/v1", "persistentvolumes"),
     "Deployment": ("/apis/apps/v1", "deployments"),
     "ReplicaSet": ("/apis/apps/v1", "replicasets"),
     "StatefulSet": ("/apis/apps/v1", "statefulsets"),
@@ -38,6 +40,7 @@ CLUSTER_WIDE = frozenset(
     {
         "Namespace",
         "Node",
+        "PersistentVolume",
         "ClusterRole",
         "ClusterRoleBinding",
         "CustomResourceDefinition",

@@ -26,6 +26,7 @@ class Template:
     labels: Mapping[str, str] = field(default_factory=lambda: NO_TEXT)
     node_selector: Mapping[str, str] = field(default_factory=lambda: NO_TEXT)
     tolerations: tuple[Mapping[str, str], ...] = ()
+    ports: tuple[Mapping[str, Any], ...] = ()
     spec: Mapping[str, Any] = field(default_factory=dict)  # merged over what is made of the rest
 
     def annotations(self) -> dict[str, str]:
@@ -35,7 +36,9 @@ class Template:
 
     def pod_spec(self) -> Document:
         """Return the spec of a pod."""
-        container = {"name": "main", "image": IMAGE, "resources": resources(self.requests)}
+        container: Document = {"name": "main", "image": IMAGE, "resources": resources(self.requests)}
+        if self.ports:
+            container["ports"] = [dict(each) for each in self.ports]
         return {
             "containers": [container],
             "terminationGracePeriodSeconds": self.grace_s,
@@ -155,6 +158,38 @@ def budget(
         spec["unhealthyPodEvictionPolicy"] = "AlwaysAllow"
     kind = "PodDisruptionBudget"
     return {"apiVersion": "policy/v1", "kind": kind, "metadata": _metadata(name, namespace), "spec": spec}
+
+
+def quota(name: str, hard: Mapping[str, str], *, namespace: str = "default") -> Document:
+    """Return a ResourceQuota."""
+    metadata = _metadata(name, namespace)
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": dict(hard)}}
+
+
+def volume(name: str, node_affinity: Document | None = None) -> Document:
+    """Return a PersistentVolume that nothing is behind; `node_affinity` is the required one."""
+    spec: Document = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "persistentVolumeReclaimPolicy": "Retain",
+        "storageClassName": "",
+        "hostPath": {"path": f"/nowhere/{name}"},
+    }
+    if node_affinity is not None:
+        spec["nodeAffinity"] = {"required": node_affinity}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec}
+
+
+def claim(name: str, volume: str, *, namespace: str = "default", mode: str = "ReadWriteOnce") -> Document:
+    """Return a PersistentVolumeClaim for one volume."""
+    spec = {
+        "accessModes": [mode],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "",
+        "volumeName": volume,
+    }
+    metadata = _metadata(name, namespace)
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
 
 
 def _metadata(name: str, namespace: str) -> Document:

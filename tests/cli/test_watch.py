@@ -71,16 +71,16 @@ def test_events_are_one_document_a_line_for_machines(hub: ScriptedHub, hgr: Hgr)
 
 def test_after_a_reset_no_event_is_left_out_and_none_comes_twice(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on("GET", "/v1/events", page(an_event(rev=7)), page(an_event(rev=9), an_event(rev=10), as_of=10))
-    hub.on("GET", PATH, Answer(stream=[message(8), reset(9)]), Answer(stream=[message(10), message(11)]), OVER)
+    fed(hub, message(8), reset(9), message(10), message(11))
     ran = hgr("event", "ls", "--watch", "-o", "json")
     assert [json.loads(line)["rev"] for line in ran.out.splitlines()] == [7, 8, 9, 10, 11]
-    assert ran.err.splitlines()[0] == "the feed begins anew (too_old): the list is read again"
+    assert ran.err.splitlines()[0] == "the feed has a gap (too_old): the list is read again"
     assert hub.asked("GET", "/v1/events")[1].query == {"after": "8", "page_size": "1000"}
 
 
 def test_a_hub_that_went_back_to_a_backup_is_followed_from_there(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on("GET", "/v1/events", page(an_event(rev=70), as_of=70), page(as_of=20))
-    hub.on("GET", PATH, Answer(stream=[reset(20, "other_incarnation")]), Answer(stream=[message(21)]), OVER)
+    fed(hub, reset(20, "other_incarnation"), message(21))
     ran = hgr("event", "ls", "--watch", "-q")
     assert ran.out == "70\n21\n"
 
@@ -221,6 +221,18 @@ def test_a_cluster_has_a_new_line_when_its_operator_goes(hub: ScriptedHub, hgr: 
     ran = hgr("cluster", "ls", "--watch", "-o", "json")
     assert [json.loads(line)["online"] for line in ran.out.splitlines()] == [True, False]
     assert len(hub.asked("GET", "/v1/clusters")) == 2
+
+
+def test_a_list_with_nothing_in_it_yet_is_watched_and_its_header_comes_with_the_first_row(
+    hub: ScriptedHub, hgr: Hgr
+) -> None:
+    hub.on("GET", "/v1/operations", page())
+    hub.on("GET", f"/v1/operations/{ID}", Answer(document=running(3)))
+    fed(hub, message(8))
+    ran = hgr("operation", "ls", "--watch", "--phase", "running")
+    assert [line[0] for line in lines(ran.out)] == ["ID", ID]
+    assert ran.out.splitlines()[0].index("TYPE") == ran.out.splitlines()[1].index("node.drain")
+    assert ran.err.splitlines()[0] == "nothing yet; watching"
 
 
 def test_a_list_that_cannot_be_read_is_not_watched(hub: ScriptedHub, hgr: Hgr) -> None:

@@ -9,11 +9,23 @@ from hangar.domain.decision import Answer, Step
 from hangar.domain.ids import NodeName, OperationId
 from hangar.domain.snapshot import CordonMark, Node, Pod, PodRef, Snapshot
 from hangar.operator.cluster.port import Cluster
-from hangar.operator.cluster.simulated.spec import BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
+from hangar.operator.cluster.simulated.spec import (
+    BudgetSpec,
+    ClaimSpec,
+    NodeSpec,
+    PodTemplate,
+    QuotaSpec,
+    VolumeSpec,
+    WebhookSpec,
+    WorkloadSpec,
+)
 
 T = TypeVar("T")
 
 SEEN_WITHIN_S = 30.0
+
+QUOTA_PROBE = "count/leases.coordination.k8s.io"
+"""What a quota of a scene allows none of beside the rest: refused, it shows a stage that the quota counts."""
 
 MARK = CordonMark(OperationId("op_01"), "kim", "firmware upgrade", prior_unschedulable=False)
 
@@ -39,11 +51,38 @@ class Stage(Protocol):
     async def add_workload(self, spec: WorkloadSpec) -> None:
         """Add a workload; its pods are labelled app=NAME beside their own labels."""
 
-    async def add_bare_pod(self, name: str, node: str, template: PodTemplate) -> None:
-        """Add a pod that no controller owns, placed on a node."""
+    async def add_bare_pod(self, name: str, node: str, template: PodTemplate, namespace: str = "default") -> None:
+        """Add a pod that no controller owns, placed on a node; its namespace is made if it has to be."""
 
     async def add_budget(self, spec: BudgetSpec) -> None:
         """Add a disruption budget."""
+
+    async def add_quota(self, spec: QuotaSpec) -> None:
+        """Add a quota that allows no QUOTA_PROBE, and wait until it counts; or raise it."""
+
+    async def add_volume(self, spec: VolumeSpec) -> None:
+        """Add a volume."""
+
+    async def add_claim(self, spec: ClaimSpec) -> None:
+        """Add a volume claim."""
+
+    async def add_webhook(self, spec: WebhookSpec, pod: PodRef) -> None:
+        """Add a webhook, and wait until evictions of a pod are asked about."""
+
+    async def remove_webhook(self, name: str) -> None:
+        """Take a webhook away, and wait until nobody is asked any more."""
+
+    async def remove_namespace(self, name: str) -> None:
+        """Delete a namespace, and wait until nothing is let into it."""
+
+    async def silence(self, node: str) -> None:
+        """Let a node's kubelet fall silent, and let that be noticed."""
+
+    async def hear(self, node: str) -> None:
+        """Let a silent kubelet come back."""
+
+    async def crash(self, pod: PodRef, reason: str, message: str) -> None:
+        """Let a pod's container stop for a reason."""
 
     async def scale(self, kind: str, name: str, replicas: int) -> None:
         """Change how many pods a workload wants."""

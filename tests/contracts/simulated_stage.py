@@ -6,7 +6,16 @@ from contextlib import suppress
 from hangar.clock import from_us
 from hangar.domain.snapshot import PodRef
 from hangar.operator.cluster.simulated.adapter import SimulatedCluster
-from hangar.operator.cluster.simulated.spec import BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
+from hangar.operator.cluster.simulated.spec import (
+    BudgetSpec,
+    ClaimSpec,
+    NodeSpec,
+    PodTemplate,
+    QuotaSpec,
+    VolumeSpec,
+    WebhookSpec,
+    WorkloadSpec,
+)
 from hangar.operator.cluster.simulated.world import World
 from tests.contracts.cluster_stage import Scene
 from tests.virtual_loop import LoopClock, run_virtual
@@ -39,13 +48,47 @@ class SimulatedStage:
         self._simulated.touch()
         self._world.add_workload(spec)
 
-    async def add_bare_pod(self, name: str, node: str, template: PodTemplate) -> None:
+    async def add_bare_pod(self, name: str, node: str, template: PodTemplate, namespace: str = "default") -> None:
         self._simulated.touch()
-        self._world.add_bare_pod(name, node, template)
+        self._world.add_bare_pod(name, node, template, namespace)
 
     async def add_budget(self, spec: BudgetSpec) -> None:
         self._simulated.touch()
         self._world.add_budget(spec)
+
+    async def add_quota(self, spec: QuotaSpec) -> None:
+        self._simulated.touch()
+        self._world.add_quota(spec)
+
+    async def add_volume(self, spec: VolumeSpec) -> None:
+        self._simulated.touch()
+        self._world.add_volume(spec)
+
+    async def add_claim(self, spec: ClaimSpec) -> None:
+        self._simulated.touch()
+        self._world.add_claim(spec)
+
+    async def add_webhook(self, spec: WebhookSpec, pod: PodRef) -> None:
+        self._world.webhooks.add(spec)
+
+    async def remove_webhook(self, name: str) -> None:
+        self._world.webhooks.drop(name)
+
+    async def remove_namespace(self, name: str) -> None:
+        self._simulated.touch()
+        self._world.remove_namespace(name)
+
+    async def silence(self, node: str) -> None:
+        self._simulated.touch()
+        self._world.silence(node, noticed_after_s=0.0)
+
+    async def hear(self, node: str) -> None:
+        self._simulated.touch()
+        self._world.hear(node)
+
+    async def crash(self, pod: PodRef, reason: str, message: str) -> None:
+        self._simulated.touch()
+        self._world.crash(pod.uid, f"main: {reason}: {message}")
 
     async def scale(self, kind: str, name: str, replicas: int) -> None:
         self._simulated.touch()

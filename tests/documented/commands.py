@@ -50,7 +50,8 @@ def in_blocks(program: str) -> list[Named]:
 
 
 def _calls(line: str) -> Iterator[list[str]]:
-    tokens = shlex.shlex(line.replace("`", " "), posix=True, punctuation_chars=True)
+    plain = re.sub(r" \d(?=>)", " ", line.replace("`", " "))  # `2>` is one sign to a shell
+    tokens = shlex.shlex(plain, posix=True, punctuation_chars=True)
     tokens.wordchars += "$…{}:@"
     call: list[str] = []
     for token in [*tokens, ";"]:

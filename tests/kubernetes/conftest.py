@@ -38,11 +38,12 @@ def empty_bed(bed: Bed) -> Iterator[Bed]:
 
 
 def clear(bed: Bed) -> None:
-    """Remove all nodes, and the workloads, pods and budgets of the default namespace, and wait until they are gone."""
+    """Remove all nodes, volumes, and what tests make in the default namespace, and wait until they are gone."""
     # Nodes first: kwok needs a moment to forget one, else it takes no care of the next one of that name.
     bed.kube.call("DELETE", "/api/v1/nodes")
     empty(bed.kube, "default")
-    until("no nodes", lambda: not bed.kube.find("Node"))
+    bed.kube.call("DELETE", "/api/v1/persistentvolumes")
+    until("no nodes and volumes", lambda: not bed.kube.find("Node") and not bed.kube.find("PersistentVolume"))
 
 
 @pytest.fixture(scope="session")

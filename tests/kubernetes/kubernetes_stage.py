@@ -1,6 +1,7 @@
 """A real cluster as a stage: what scenes declare becomes manifests, and kwok's annotations say how long things take."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -10,11 +11,23 @@ from hangar.clock import SystemClock
 from hangar.domain.snapshot import PodRef
 from hangar.operator.cluster.kubernetes.adapter import KubernetesCluster
 from hangar.operator.cluster.kubernetes.connect import load
-from hangar.operator.cluster.simulated.spec import BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
+from hangar.operator.cluster.simulated.spec import (
+    BudgetSpec,
+    ClaimSpec,
+    NodeSpec,
+    PodTemplate,
+    QuotaSpec,
+    VolumeSpec,
+    WebhookSpec,
+    WorkloadSpec,
+)
 from testbed import manifests
 from testbed.bed import Bed
-from testbed.kube import until
+from testbed.illness import crash, hear, silence
+from testbed.kube import KubeError, until
+from testbed.webhook import Answer, Webhook, allow, deny
 from tests.contracts.cluster_stage import Scene
+from tests.kubernetes.demand_manifests import node_selector, ports_of, spec_of
 
 MERGE_PATCH = "application/merge-patch+json"
 
@@ -27,6 +40,7 @@ class KubernetesStage:
         self.kubernetes = KubernetesCluster(load(kubeconfig), SystemClock())
         self.cluster = self.kubernetes
         self.changed = asyncio.Event()
+        self.webhooks: dict[str, Webhook] = {}
 
     def read(self) -> None:
         """Begin to keep the snapshot fresh."""
@@ -70,8 +84,10 @@ class KubernetesStage:
                 raise ValueError(f"no such workload on the bed: {spec.kind}")
         await self.create(document)
 
-    async def add_bare_pod(self, name: str, node: str, template: PodTemplate) -> None:
-        await self.create(manifests.pod(name, _template(template), on=node))
+    async def add_bare_pod(self, name: str, node: str, template: PodTemplate, namespace: str = "default") -> None:
+        if await asyncio.to_thread(self.bed.kube.get, "Namespace", namespace) is None:
+            await self.create(manifests.namespace(namespace))
+        await self.create(manifests.pod(name, _template(template), namespace=namespace, on=node))
 
     async def add_budget(self, spec: BudgetSpec) -> None:
         await self.create(
@@ -82,6 +98,64 @@ class KubernetesStage:
                 max_unavailable=spec.max_unavailable,
             )
         )
+
+    async def add_quota(self, spec: QuotaSpec) -> None:
+        hard = {name: f"{amount}m" if name.endswith("cpu") else str(amount) for name, amount in spec.hard.items()}
+        await asyncio.to_thread(put_quota, self.bed, manifests.quota(spec.name, hard))
+
+    async def add_volume(self, spec: VolumeSpec) -> None:
+        await self.create(manifests.volume(spec.name, node_selector(spec.node_terms) if spec.node_terms else None))
+
+    async def add_claim(self, spec: ClaimSpec) -> None:
+        mode = "ReadWriteOnce" if spec.once else "ReadWriteMany"
+        await self.create(manifests.claim(spec.name, spec.volume or "", mode=mode))
+
+    async def add_webhook(self, spec: WebhookSpec, pod: PodRef) -> None:
+        webhook = Webhook(
+            self.bed,
+            spec.name,
+            self._verdict(spec),
+            timeout_s=max(1, int(spec.timeout_s)),
+            lets_pass=spec.lets_pass,
+        )
+        self.webhooks[spec.name] = webhook
+        await asyncio.to_thread(webhook.open)
+        await asyncio.to_thread(webhook.wait_known, pod.name, pod.namespace)
+
+    async def remove_webhook(self, name: str) -> None:
+        webhook = self.webhooks.pop(name)
+        await asyncio.to_thread(webhook.close)
+
+    def _verdict(self, spec: WebhookSpec) -> Answer:
+        """Return what a webhook answers, as it is specified."""
+        kube = self.bed.kube
+
+        def answer(request: dict[str, Any]) -> dict[str, Any] | None:
+            name, namespace = request["name"], request["namespace"]
+            pod = kube.get("Pod", name, namespace)
+            if pod is None or not spec.selector.items() <= pod["metadata"]["labels"].items():
+                return allow(request)
+            if spec.is_slow:
+                return None
+            if spec.moves_after_s is not None and not request.get("dryRun"):
+                threading.Timer(spec.moves_after_s, kube.delete, ("Pod", name, namespace)).start()
+            return deny(spec.message)(request)
+
+        return answer
+
+    async def remove_namespace(self, name: str) -> None:
+        kube = self.bed.kube
+        await asyncio.to_thread(kube.delete, "Namespace", name)
+        await asyncio.to_thread(until, "nothing is let in", lambda: _is_closed(self.bed, name))
+
+    async def silence(self, node: str) -> None:
+        await asyncio.to_thread(silence, self.bed, node)
+
+    async def hear(self, node: str) -> None:
+        await asyncio.to_thread(hear, self.bed, node)
+
+    async def crash(self, pod: PodRef, reason: str, message: str) -> None:
+        await asyncio.to_thread(crash, self.bed, pod.name, reason, message)
 
     async def scale(self, kind: str, name: str, replicas: int) -> None:
         await asyncio.to_thread(self.bed.kube.patch, kind, name, {"spec": {"replicas": replicas}})
@@ -104,6 +178,8 @@ def play(scene: Scene | RealScene, bed: Bed, kubeconfig: Path) -> None:
         finally:
             await stage.stop_reading()
             await stage.kubernetes.close()
+            for name in list(stage.webhooks):
+                await stage.remove_webhook(name)
 
     asyncio.run(main())
 
@@ -121,8 +197,15 @@ def _template(template: PodTemplate) -> manifests.Template:
         {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}
         for each in template.tolerations
     )
+    if template.stuck_on is not None or template.priority:
+        raise ValueError("the bed's pods always start, and have no priority")
+    spec = spec_of(template.demands)
+    if template.runtime_class is not None:
+        spec["runtimeClassName"] = template.runtime_class
     return manifests.Template(
         requests=_quantities(template.requests),
+        ports=tuple(ports_of(template.demands)),
+        spec=spec,
         ready_after=f"{template.ready_after_s:g}s" if template.ready_after_s else None,
         terminate_after=f"{template.terminate_after_s:g}s",
         grace_s=template.grace_s,
@@ -134,3 +217,37 @@ def _template(template: PodTemplate) -> manifests.Template:
 
 def _quantities(amounts: Mapping[str, int]) -> dict[str, str]:
     return {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in amounts.items()}
+
+
+def put_quota(bed: Bed, quota: dict[str, Any]) -> None:
+    """Add a quota that allows no QUOTA_PROBE, and wait until it counts; or raise it.
+
+    A quota that its controller has not counted yet holds nothing back: the API server lets in whatever comes.
+    """
+    name, hard = quota["metadata"]["name"], quota["spec"]["hard"]
+    kube = bed.kube
+    if kube.get("ResourceQuota", name) is not None:
+        kube.patch("ResourceQuota", name, {"spec": {"hard": hard}})
+        return
+    kube.create(quota)
+    metadata = {"name": "probe", "namespace": "default"}
+    probe = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": {}}
+
+    def counts() -> bool:
+        try:
+            kube.call("POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases?dryRun=All", probe)
+        except KubeError as error:
+            return f"exceeded quota: {name}" in str(error)
+        return False
+
+    until(f"quota {name} counts", counts)
+
+
+def _is_closed(bed: Bed, namespace: str) -> bool:
+    probe = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "probe", "namespace": namespace}}
+    try:
+        bed.kube.create(probe)
+    except KubeError as error:
+        return error.code == 403
+    bed.kube.delete("ServiceAccount", "probe", namespace)
+    return False

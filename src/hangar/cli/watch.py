@@ -88,7 +88,6 @@ def watch(
     changing: Changing,
     *,
     is_told_all: bool = False,
-    clock: Callable[[], float] = time.monotonic,
 ) -> NoReturn:
     """Print a list and follow it; this ends only by a Failure or an interruption.
 
@@ -97,18 +96,20 @@ def watch(
     note = note_for(args)
     after, documents = changing.first()
     printer.print(documents)
+    if not documents:
+        note("nothing yet; watching")
     absence = Absence(note, time.sleep)
     events: list[Document] = []
-    is_all_stale, read_s = False, clock()
+    is_all_stale, read_s = False, time.monotonic()
     for told in Feed(hub.endpoint, query, note).follow(after):
         if told is None:
             _stop_if_nobody_reads()
         elif told.type == RESET:
-            note(f"the feed begins anew ({clean(str(told.document.get('reason')))}): the list is read again")
+            note(f"the feed has a gap ({clean(str(told.document.get('reason')))}): the list is read again")
             is_all_stale = True
         elif changing.concerns(told.document):
             events.append(told.document)
-        age_s = clock() - read_s
+        age_s = time.monotonic() - read_s
         is_old = not is_told_all and age_s >= REFRESH_S
         if (events or is_all_stale or is_old) and age_s >= PACE_S:
             try:
@@ -117,7 +118,7 @@ def watch(
                 absence.stay(failure)
                 continue
             absence.is_over()
-            events, is_all_stale, read_s = [], False, clock()
+            events, is_all_stale, read_s = [], False, time.monotonic()
     raise AssertionError("a feed has no end")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from hangar.domain.fit import takes
+from hangar.domain.node_rules import takes
 from hangar.domain.snapshot import UNSCHEDULABLE_TAINT, Node, Pod, Snapshot, Taint
 
 READ_OWNER_KINDS = frozenset({"DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"})

@@ -75,7 +75,7 @@ async def _foresee(request: Request, hub: Hub, who: Principal, asked: OperationR
     now_s = asyncio.get_running_loop().time
     ends_s = now_s() + QUESTION_TIMEOUT_S
     with hub.tail.watch(question_key(id_)) as changed:
-        question = await hub.store.write_async(lambda tx: ask(tx, who, asked, id_, rules, hub.time.now_us()))
+        question = await hub.store.write_async(lambda tx: ask(tx, who, asked, id_, rules, hub.now_us(tx)))
         while True:
             changed.clear()
             plan = await hub.store.read_point(lambda c: read_answer(c, question, hub.time.now_us()))

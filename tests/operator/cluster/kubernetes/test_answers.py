@@ -149,5 +149,7 @@ def test_a_change_of_a_node_is_answered_by_the_same_rules() -> None:
 def test_a_deletion_is_answered_by_the_same_rules_and_has_no_budget() -> None:
     assert of_delete(Reply(200, b"{}")) == Accepted()
     assert of_delete(refusal(409, "Precondition failed: UID in precondition: a, UID in object meta: b")) == Namesake()
+    text = "the UID in the precondition (a) does not match the UID in record (b). The object might have been deleted"
+    assert of_delete(refusal(409, f'Operation cannot be fulfilled on Pod "p": {text}')) == Namesake()
     assert of_delete(refusal(404, 'pods "p" not found', kind="pods", name="p")) == Gone()
     assert of_delete(refusal(403, 'pods "p" is forbidden', kind="pods")) == Denied('403: pods "p" is forbidden')

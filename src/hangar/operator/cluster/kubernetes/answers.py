@@ -29,7 +29,7 @@ TERMINATING_CAUSE = "NamespaceTerminating"
 # Where the server gives no cause that a program could read, its sentence has to do. The tests on a real cluster hold
 # these against the real server.
 SEVERAL_BUDGETS_TEXT = "more than one PodDisruptionBudget"
-UID_TEXT = "UID in precondition"
+OTHER_UID = re.compile(r"UID in (the )?precondition")  # as evictions say it, and as deletions do
 WEBHOOK_DENIAL = re.compile(r'admission webhook "[^"]*" denied the request')
 WEBHOOK_FAILURE = re.compile(r'failed calling webhook "[^"]*"')
 WEBHOOK_SILENCE = re.compile(r"failed calling webhook .*(deadline exceeded|timed out|timeout(?!=))", re.IGNORECASE)
@@ -83,7 +83,7 @@ def of_eviction(reply: Reply) -> Answer:
         case 403 if status.details.kind == "poddisruptionbudget":
             # Its status is behind, or has more in it than the server counts; it is not we who are forbidden something.
             return Busy(reply.text(), trouble=Trouble.BUDGET_CONTROLLER)
-        case 409 if UID_TEXT in status.message:
+        case 409 if OTHER_UID.search(status.message) is not None:
             return Namesake()
         case 500 if SEVERAL_BUDGETS_TEXT in reply.text():
             return SeveralBudgets(reply.text())
@@ -96,7 +96,7 @@ def of_delete(reply: Reply) -> Answer:
     if reply.is_success:
         return Accepted()
     status = reply.status()
-    return Namesake() if reply.code == 409 and UID_TEXT in status.message else _of_any(reply, status)
+    return Namesake() if reply.code == 409 and OTHER_UID.search(status.message) is not None else _of_any(reply, status)
 
 
 def of_write(reply: Reply) -> Answer:

@@ -67,6 +67,10 @@ class SimulatedCluster:
         if why is not None:
             return Withheld(why)
         self.touch()
+        delay_s = api.delay_s(self.world, step)
+        if delay_s > 0:
+            await asyncio.sleep(delay_s)
+            self.touch()
         return api.take(self.world, step)
 
     def _on_change(self) -> None:

@@ -65,14 +65,40 @@ def _patched(node: Node, step: Cordon | Uncordon | Unmark) -> Node:
             assert_never(never)
 
 
+def delay_s(world: World, step: Step) -> float:
+    """Return how long a step is without an answer: a slow webhook holds up evictions."""
+    pod = _named(world, step.pod) if isinstance(step, Evict) else None
+    return world.webhooks.delay_s(pod) if isinstance(pod, Pod) else 0.0
+
+
 def _evict(world: World, step: Evict) -> Answer:
     pod = _named(world, step.pod)
     if not isinstance(pod, Pod):
         return pod
+    namespace = pod.ref.namespace
+    if world.admission.is_terminating(namespace):
+        why = f"unable to create new content in namespace {namespace} because it is being terminated"
+        return Busy(f'403: pods "{pod.ref.name}" is forbidden: {why}', trouble=Trouble.NAMESPACE_TERMINATING)
+    verdict = world.webhooks.ask(pod)
+    if verdict is None:
+        return _pass(world, step, pod)
+    if verdict.lands_after_s is not None:
+        world.at(verdict.lands_after_s, lambda: _land(world, step))
+    return verdict.answer
+
+
+def _pass(world: World, step: Evict, pod: Pod) -> Answer:
+    """Let an eviction take effect that nothing but a budget stands in the way of."""
     refusal = _ask_budgets(world, pod)
     if refusal is None:
         world.delete_pod(pod.ref.uid, step.grace_s)
     return refusal or Accepted()
+
+
+def _land(world: World, step: Evict) -> None:
+    pod = _named(world, step.pod)
+    if isinstance(pod, Pod):
+        _pass(world, step, pod)
 
 
 def _delete(world: World, step: Delete) -> Answer:

@@ -1,14 +1,16 @@
 """Where a pod goes: a node that takes it and has the room, the emptiest first."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from hangar.domain.fit import takes
 from hangar.domain.ids import NodeName
-from hangar.domain.snapshot import UNSCHEDULABLE_TAINT, Node, Pod, Snapshot, Taint
+from hangar.domain.snapshot import Pod, Snapshot
+from hangar.operator.cluster.simulated.filters import Company, why_not
+from hangar.operator.cluster.simulated.state import CONTROLLER_LAG_S, State
 
-_CORDON = Taint(UNSCHEDULABLE_TAINT, "", "NoSchedule")
+Start = Callable[[Pod, NodeName, bool], None]
+"""Starts a pod on a node; the flag says that it is ready at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +24,9 @@ def place(pod: Pod, snapshot: Snapshot) -> NodeName | NoRoom:
     """Return the node a pod is bound to: of those with room, fewest siblings first, then pods, then name."""
     reasons: Counter[str] = Counter()
     fitting: list[tuple[int, int, NodeName]] = []
+    company = Company.of(snapshot)
     for node in snapshot.nodes.values():
-        reason = _why_not(pod, node, snapshot)
+        reason = why_not(pod, node, company)
         if reason is not None:
             reasons[reason] += 1
             continue
@@ -36,21 +39,46 @@ def place(pod: Pod, snapshot: Snapshot) -> NodeName | NoRoom:
     return NoRoom(f"0/{len(snapshot.nodes)} nodes are available: {why}")
 
 
-def _why_not(pod: Pod, node: Node, snapshot: Snapshot) -> str | None:
-    if not node.ready:
-        return "node(s) were not ready"
-    if node.unschedulable and not any(each.tolerates(_CORDON) for each in pod.tolerations):
-        return "node(s) were unschedulable"
-    if not takes(node, pod):
-        return "node(s) did not match the pod's node selector or tolerations"
-    free = _free(node, snapshot)
-    short = sorted(name for name, amount in {**pod.requests, "pods": 1}.items() if free.get(name, 0) < amount)
-    return f"Insufficient {short[0]}" if short else None
+class Scheduler:
+    """Places pods, and looks again for those that wait.
 
+    Args:
+        state: The cluster.
+        start: What the chosen node's kubelet does.
+    """
 
-def _free(node: Node, snapshot: Snapshot) -> Mapping[str, int]:
-    used: Counter[str] = Counter()
-    for pod in snapshot.pods_on(node.name):
-        if not pod.is_finished:
-            used.update({**pod.requests, "pods": 1})
-    return {name: amount - used[name] for name, amount in node.allocatable.items()}
+    def __init__(self, state: State, start: Start) -> None:
+        self._state = state
+        self._start = start
+        self._is_stirred = False
+        state.on_room.append(self.place_waiting)
+        state.on_pod.append(self._follow)
+
+    def place_waiting(self) -> None:
+        """Look again for room for every pod that waits for it."""
+        pods = self._state.snapshot().pods.values()
+        waiting = [pod for pod in pods if pod.node is None and not pod.is_terminating]
+        for pod in sorted(waiting, key=lambda each: (each.created_at, each.ref)):
+            self.schedule(pod)
+
+    def _follow(self, pod: Pod) -> None:
+        """Look again, a moment later, where a placed pod may be the company that others wait for."""
+        if pod.node is None or self._is_stirred:
+            return
+        pods = self._state.snapshot().pods.values()
+        if any(each.node is None and (each.demands.near or each.demands.spread) for each in pods):
+            self._is_stirred = True
+            self._state.at(CONTROLLER_LAG_S, self._look_again)
+
+    def _look_again(self) -> None:
+        self._is_stirred = False
+        self.place_waiting()
+
+    def schedule(self, pod: Pod, *, is_ready: bool = False) -> None:
+        """Place one pod, or say why it waits."""
+        found = place(pod, self._state.snapshot())
+        if isinstance(found, NoRoom):
+            since = pod.unschedulable_since or self._state.now
+            self._state.put_pod(replace(pod, unschedulable_since=since, waiting=found.message))
+        else:
+            self._start(pod, found, is_ready)

@@ -1,11 +1,15 @@
-"""What a simulated cluster is built of: nodes, workloads and budgets, as a scenario declares them."""
+"""What a simulated cluster is built of, as a scenario declares it: nodes, workloads, what guards and bounds them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hangar.domain.placing import NO_DEMANDS, Demands, NodeTerm
 from hangar.domain.snapshot import Taint, Toleration
 
 GPU = "nvidia.com/gpu"
+
+GROUPED = "LeaderWorkerSet"
+"""The kind of workload whose replicas are groups of pods that live and die together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class PodTemplate:
     """What every pod of a workload is like.
 
     `ready_after_s` from placed to ready; `terminate_after_s` from deletion to gone, never longer than its grace.
+    `stuck_on`: why it never becomes ready, in a kubelet's words, such as `main: ImagePullBackOff: no such image`.
     """
 
     requests: Mapping[str, int] = field(default_factory=dict)
@@ -36,13 +41,19 @@ class PodTemplate:
     ready_after_s: float = 2.0
     terminate_after_s: float = 1.0
     has_disk_empty_dir: bool = False
+    demands: Demands = NO_DEMANDS
+    priority: int = 0
+    runtime_class: str | None = None
+    stuck_on: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadSpec:
-    """A controller and its pods. `kind` is Deployment, StatefulSet, Job, DaemonSet or the name of a foreign controller.
+    """A controller and its pods.
 
-    `pinned` places the first pods on the nodes named, in order; later ones go where the scheduler likes.
+    `kind` is Deployment, StatefulSet, Job, DaemonSet, LeaderWorkerSet or the name of a foreign controller. The
+    replicas of a LeaderWorkerSet are groups of `group_size` pods. `pinned` places the first pods on the nodes named,
+    in order; later ones go where the scheduler likes.
     """
 
     kind: str
@@ -51,6 +62,7 @@ class WorkloadSpec:
     template: PodTemplate = PodTemplate()
     namespace: str = "default"
     pinned: tuple[str, ...] = ()
+    group_size: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +74,48 @@ class BudgetSpec:
     min_available: int | None = None
     max_unavailable: int | None = None
     namespace: str = "default"
+    always_allow_unready: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaSpec:
+    """A ResourceQuota: most amounts by its own names (`pods`, `requests.cpu`, `requests.nvidia.com/gpu`)."""
+
+    name: str
+    hard: Mapping[str, int]
+    namespace: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeSpec:
+    """A PersistentVolume, and the nodes that can reach it (no terms: all)."""
+
+    name: str
+    node_terms: tuple[NodeTerm, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSpec:
+    """A PersistentVolumeClaim; `once` where its volume may be mounted on one node only."""
+
+    name: str
+    volume: str | None = None
+    once: bool = True
+    namespace: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSpec:
+    """An admission webhook that evictions of the pods with these labels have to pass.
+
+    Without `is_slow` it denies, with `message`; with `moves_after_s` it then ends the pod itself, so much later.
+    With `is_slow` it answers nothing within `timeout_s`; an eviction is then refused, or with `lets_pass` accepted.
+    """
+
+    name: str
+    selector: Mapping[str, str] = field(default_factory=dict)
+    message: str = "not now"
+    moves_after_s: float | None = None
+    is_slow: bool = False
+    timeout_s: float = 2.0
+    lets_pass: bool = False
