@@ -48,6 +48,12 @@ def test_the_crowd_is_all_that_has_not_finished() -> None:
     assert sorted(each.ref.name for each in scene.crowd.matching((), None)) == ["b", "m"]
 
 
+def test_the_emptiest_nodes_are_looked_at_first() -> None:
+    nodes = a_node("n1"), a_node("n2"), a_node("n3")
+    pods = a_pod("a", on="n1"), a_pod("b", on="n1"), a_pod("c", on="n2")
+    assert [node.name for node in Scene((), a_view(*nodes, *pods)).nodes] == ["n3", "n2", "n1"]
+
+
 def test_a_group_of_which_one_moves_or_ends_stays_nowhere() -> None:
     """It restarts as a whole, wherever its other pods are."""
     moving, mate, stranger = a_member("a0"), a_member("a1", on="n2"), a_member("b0", 1, on="n2")

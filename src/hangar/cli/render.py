@@ -88,7 +88,7 @@ class Table:
         """Choose the widths, the columns and the gap between them; tell whether other columns or gaps came of it."""
         before = self._shown, self._gap
         widths = self._widths or [cells_of(column.header) for column in self._columns]
-        self._widths = [max(width, *map(cells_of, texts)) for width, *texts in zip(widths, *rows, strict=True)]
+        self._widths = [max([width, *map(cells_of, texts)]) for width, *texts in zip(widths, *rows, strict=True)]
         self._shown = list(range(len(self._columns)))
         leaving = sorted((index for index in self._shown if self._columns[index].gives_way), key=self._gives_way)
         while not self._has_found_a_gap() and leaving:

@@ -20,7 +20,9 @@ class Scene:
     def __init__(self, moving: Iterable[Pod], view: View) -> None:
         self.snapshot = view.snapshot
         self.draining = view.draining_nodes()
-        self.nodes: list[Node] = list(view.snapshot.nodes.values())
+        pods_on = view.snapshot.pods_by_node
+        # Those with the fewest pods first: who looks for room finds it sooner.
+        self.nodes: list[Node] = sorted(view.snapshot.nodes.values(), key=lambda node: len(pods_on.get(node.name, ())))
         self.moving = tuple(moving)
         self._moving = frozenset(pod.ref.uid for pod in self.moving)
         self._leaving = view.leaving | self._restarting(view)

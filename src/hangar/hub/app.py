@@ -38,6 +38,7 @@ def create_app(store: Store, clock: Clock, settings: HubSettings) -> FastAPI:
             for task in background:
                 task.cancel()
             await asyncio.gather(*background, return_exceptions=True)
+            hub.follower.stop()
             with suppress(StoreUnavailableError):
                 await hub.remember()
 

@@ -51,6 +51,10 @@ class Follower:
         self._position = await self._store.read_point(feed_position)
         self._loop = asyncio.get_running_loop()
 
+    def stop(self) -> None:
+        """Take note of no more commits: the event loop is about to end."""
+        self._loop = None
+
     async def run(self) -> None:
         """Look for what is new until cancelled."""
         while True:
@@ -64,8 +68,9 @@ class Follower:
     def committed(self, committed: Committed) -> None:
         """Take note of a commit of this hub. Called after it, in the thread that made it."""
         self._tail.notify(committed.woken)
-        if committed.last_rev and self._loop is not None:
-            self._loop.call_soon_threadsafe(self._follow_on, committed)
+        loop = self._loop
+        if committed.last_rev and loop is not None:
+            loop.call_soon_threadsafe(self._follow_on, committed)
 
     def heard(self, notice: Notice) -> None:
         """Take note of a commit of another hub."""

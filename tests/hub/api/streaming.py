@@ -2,14 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
 
-Form = Callable[[FastAPI, str, dict[str, str]], Any]
+from hangar.hub.principals import Role
+from hangar.hub.store.tx import EventType, Subject, Tx
+from tests.hub.api.client import Api
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +161,36 @@ async def reading(app: FastAPI, form: str, query: str = "", **headers: str) -> A
         reader.leave(kind)
         reader.read_on()
         await serving
+
+
+@asynccontextmanager
+async def opened(api: Api, form: str, query: str = "", role: Role = Role.VIEWER, **more: str) -> AsyncIterator[Reader]:
+    """Open a stream with the token of a role."""
+    headers = {"Authorization": f"Bearer {api.secrets[role]}"} | more
+    async with reading(api.app, form, query, **headers) as reader:
+        yield reader
+
+
+def run(api: Api, talk: Callable[[], Awaitable[None]]) -> None:
+    """Run a conversation within the running application."""
+
+    async def whole() -> None:
+        async with api.app.router.lifespan_context(api.app):
+            await asyncio.wait_for(talk(), 20)
+
+    asyncio.run(whole())
+
+
+def note(api: Api, name: str) -> int:
+    """Let something happen; returns its revision."""
+
+    def happen(tx: Tx) -> None:
+        tx.event(EventType.CLUSTER_ADDED, Subject("cluster", name, name), api.world.now_us)
+
+    api.world.store.write(happen)
+    return api.world.store.position().rev
+
+
+def objects(told: list[Told]) -> list[str]:
+    """Return what events are about, by name."""
+    return [each.data["object"]["name"] for each in told]

@@ -38,7 +38,11 @@ async def _asked(
         str | None, Query(description="go on after this: the `as_of` of a list, or the id of a message; else from now")
     ] = None,
     last_event_id: Annotated[
-        str | None, Header(description="the id of the last message; it goes before `after`, as browsers send both")
+        str | None,
+        Header(
+            alias="Last-Event-ID",
+            description="the id of the last message; it goes before `after`, as browsers send both",
+        ),
     ] = None,
 ) -> Asked:
     """Return what is asked for. Raises INVALID_FILTER."""
@@ -80,6 +84,7 @@ class EventStream(Response):
 
 @router.get(
     "/stream",
+    status_code=200,
     summary="Follow the events, as server-sent events",
     response_class=EventStream,
     responses={200: STREAM_ANSWER},
