@@ -14,7 +14,7 @@ from bench.report import Report, Row
 from hangar.operator.cluster.kubernetes.access import NEEDED
 from testbed import manifests
 from testbed.access import user_with
-from testbed.bed import Bed, free_ports
+from testbed.bed import Bed, Settings, free_ports
 from testbed.build import build
 from testbed.ground import GPU_EACH
 from testbed.kube import Kube, until
@@ -51,7 +51,8 @@ def run() -> Report:
     programs = build()
     (port,) = free_ports(1)
     shown = Shown(f"http://127.0.0.1:{port}/metrics")
-    with Bed(programs) as bed:
+    # While ten thousand pods are made, the heartbeats of a thousand nodes come late.
+    with Bed(programs, Settings(node_grace_s=600)) as bed:
         fill(bed.kube)
         rights = user_with(bed, "hangar-operator", NEEDED["drain"])
         with Stack(bed, rights, Leases(), {"HANGAR_METRICS_LISTEN": f"127.0.0.1:{port}"}) as stack:

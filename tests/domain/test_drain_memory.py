@@ -113,3 +113,11 @@ def test_an_owner_that_cannot_create_pods_is_remembered_until_it_can() -> None:
     assert memory.failing_at == {API.uid: at(3)}
     assert learnt(memory, a_view(node, failing, claims=claims), node, 9).failing_at == {API.uid: at(3)}
     assert learnt(memory, a_view(node, an_owner(desired=1), claims=claims), node, 9).failing_at == {}
+
+
+def test_since_when_its_node_is_replaced_is_remembered_until_it_is_not() -> None:
+    memory = DrainMemory(cordoned_at=NOON)
+    replaced = remember(memory, OP, None, a_view(), at(3), is_replaced=True)
+    assert replaced.replaced_at == at(3)
+    assert remember(replaced, OP, None, a_view(), at(9), is_replaced=True).replaced_at == at(3)
+    assert remember(replaced, OP, None, a_view(), at(9)).replaced_at is None

@@ -6,14 +6,14 @@ from hangar.domain.fit import misfits
 from hangar.domain.misfit import by_interest, in_sum, over_quota
 from hangar.domain.placing import Demands, NodeOp, NodeRequirement, Quota, Volume, VolumeClaim
 from hangar.domain.snapshot import Pod, Taint
-from tests.domain.building import GPU, Object, a_node, a_pod, a_view, draining, our_node
+from tests.domain.building import GPU, Object, a_node, a_pod, draining, our_node, owned_view
 
 N1 = our_node(labels={"zone": "a"})
 DATA = Demands(claims=frozenset({"data"}))
 
 
 def said(pod: Pod, *objects: Object) -> list[str]:
-    return [str(each) for each in misfits((pod,), a_view(N1, *objects, pod, claims=draining("n1")))]
+    return [str(each) for each in misfits((pod,), owned_view(N1, *objects, pod, claims=draining("n1")))]
 
 
 def only_zone_a(**fields: Any) -> Pod:

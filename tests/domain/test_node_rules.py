@@ -4,6 +4,7 @@ import pytest
 
 from hangar.domain.node_rules import (
     Objection,
+    is_made_anew,
     meets_one,
     objection_of,
     open_nodes,
@@ -125,3 +126,12 @@ def test_open_are_ready_nodes_that_are_neither_cordoned_nor_drained() -> None:
         a_node("n1"), a_node("n2"), a_node("n3", cordoned=True), a_node("n4", ready=False), claims=draining("n1")
     )
     assert [each.name for each in open_nodes(view)] == ["n2"]
+
+
+def test_a_volume_that_goes_with_its_pod_binds_no_other_pod() -> None:
+    """An ephemeral volume's claim is named after the pod; what comes in the pod's place has one of its own."""
+    snapshot = a_snapshot(VolumeClaim("default", "a-scratch", "pv-1", once=True), Volume("pv-1", ZONE_A))
+    pod = a_pod(demands=Demands(claims=frozenset({"a-scratch"})))
+    assert is_made_anew(pod, "a-scratch")
+    reach = reach_of(pod, snapshot)
+    assert (reach.terms, reach.unknown) == ((), ("a-scratch",))

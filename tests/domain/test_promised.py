@@ -8,9 +8,11 @@ from hangar.domain.snapshot import OwnerRef
 from hangar.domain.view import Claims, View
 from tests.domain.building import (
     GPU,
+    NOON,
     OP,
     OTHER_OP,
     Object,
+    a_member,
     a_node,
     a_pod,
     a_view,
@@ -66,6 +68,15 @@ def test_what_has_come_back_already_is_kept_room_for_once() -> None:
     new = pending("db-2", owner=DB)
     stays = a_pod("db-1", on="n3", owner=DB)
     assert kept(a_drain_of_n2(THE_DB, leaving, stays, new)) == ["db-2"]
+
+
+def test_a_group_is_kept_room_for_with_all_of_its_pods() -> None:
+    leaving = a_member("a0", on="n2", deletion_at=a_pod().created_at), a_member("a1", on="n2", deletion_at=NOON)
+    view = a_drain_of_n2(*leaving)
+    group = leaving[0].group
+    assert group is not None
+    claims = replace(view.claims[OTHER_OP], baselines={group.owner_uid: 1}, group_sizes={group.owner_uid: 2})
+    assert len(promised(NodeName("n1"), replace(view, claims={**view.claims, OTHER_OP: claims}))) == 2
 
 
 def test_an_owner_without_any_pod_left_tells_nothing_of_what_will_come() -> None:

@@ -13,7 +13,18 @@ from hangar.domain.promised import by_size
 from hangar.domain.snapshot import Pod
 from hangar.domain.verdict import Verdict, in_all, weigh
 from hangar.domain.view import ClusterSettings, View
-from tests.domain.building import GPU, Object, a_node, a_pod, a_view, an_owner, draining, pending, terminating
+from tests.domain.building import (
+    GPU,
+    Object,
+    a_member,
+    a_node,
+    a_pod,
+    an_owner,
+    draining,
+    owned_view,
+    pending,
+    terminating,
+)
 from tests.domain.reference_scheduler import admits, can_all_move
 from tests.domain.worlds import World, worlds
 
@@ -27,7 +38,7 @@ def gpus(count: int, name: str = "a", **fields: Any) -> Pod:
 
 def verdicts(*objects: Object, **fields: Any) -> list[Verdict]:
     """Return the verdicts on the pods of n1, in the order of their names."""
-    view = a_view(N1, *objects, **({"claims": draining("n1")} | fields))
+    view = owned_view(N1, *objects, **({"claims": draining("n1")} | fields))
     moving = sorted(view.snapshot.pods_on(ON_N1), key=lambda pod: pod.ref)
     found = weigh(ON_N1, moving, view)
     return [found[pod.ref.uid] for pod in moving]
@@ -139,6 +150,18 @@ def test_what_cannot_be_weighed_is_not_known(pod: Pod, others: tuple[Object, ...
     assert why(a_node("n2"), pod, *others) == said
 
 
+def test_a_group_whose_pods_are_bound_to_each_other_is_not_known_to_fit() -> None:
+    """Its pods elsewhere restart as well, and have to follow."""
+    together = Demands(near=(PodTerm("zone", (), None),))
+    keeper = an_owner("llama-0", desired=2, kind="StatefulSet")
+    zoned = a_node("n2", labels={"zone": "a"})
+    said = (
+        "leaderworkerset default/llama group 0 restarts as a whole, and where all of its pods fit together is not known"
+    )
+    assert why(zoned, keeper, a_member("a0"), a_member("a1", on="n2", demands=together)) == said
+    assert [each.fits for each in verdicts(zoned, keeper, a_member("a0"), a_member("a1", on="n2"))] == [Fits.YES]
+
+
 def test_a_pod_that_cannot_be_weighed_still_does_not_fit_where_a_bound_shows_it() -> None:
     claims = Demands(has_device_claims=True)
     (only,) = verdicts(a_node("n2", gpus=0), gpus(1, demands=claims))
@@ -150,10 +173,6 @@ def test_a_pod_whose_company_is_not_there_is_not_known_to_fit() -> None:
     web = PodTerm("zone", (Requirement("app", SelectorOp.IN, frozenset({"web"})),), None)
     zoned = a_node("n2", labels={"zone": "a"})
     assert why(zoned, a_pod(demands=Demands(near=(web,)))) == "none of the pods that it has to be with is there now"
-
-
-def test_what_cannot_be_read_is_not_known() -> None:
-    assert why(a_node("n2"), a_pod(), unreadable=("pods", "nodes")) == "cannot read pods and nodes"
 
 
 def test_what_needs_no_successor_fits() -> None:

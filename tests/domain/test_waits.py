@@ -2,11 +2,12 @@
 
 from hangar.domain.blockers import blocker, sentence
 from hangar.domain.budgets import may_evict
-from hangar.domain.decision import Answered, Unknown
-from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, RETRY_MAX_S, STUCK_AFTER_S
+from hangar.domain.decision import Answered, Fail, Unknown
+from hangar.domain.ids import NodeName
+from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, RETRY_MAX_S, STUCK_AFTER_S, TAKEOVER_SETTLE_S
 from hangar.domain.moves import Tally, TrackedPod
 from hangar.domain.snapshot import Node
-from hangar.domain.waits import held_back, landed_at, not_gone, stuck_at
+from hangar.domain.waits import held_back, landed_at, not_gone, stuck_at, taken_over, takeover_at
 from tests.domain.building import API, NOON, a_budget, a_pod, a_ref, a_view, at, our_node, terminating
 
 
@@ -76,3 +77,24 @@ def test_the_pods_of_one_group_are_held_as_one() -> None:
         "last_ready", "leaderworkerset default/x group 0", owner="x", unit="group", has=1, needs=2, missing=[]
     )
     assert held_back([(a_pod("a"), last), (a_pod("b"), last)], a_view()) == (last,)
+
+
+def test_what_is_left_on_a_node_that_is_gone_is_the_garbage_collectors() -> None:
+    count = Tally((), (), (), (), (a_pod("a"),))
+    assert [sentence(each) for each in not_gone(count, None, NOON)] == [
+        "default/a is left to the garbage collector, since node n1 is gone"
+    ]
+    assert not_gone(count, our_node(), NOON) == ()
+
+
+def test_what_a_node_of_the_same_name_runs_on_is_no_more_waited_for_after_a_moment() -> None:
+    count, name = Tally((), (), (), (), (a_pod("a"), a_pod("b"))), NodeName("n1")
+    assert taken_over(count, name, None, at(60)) is None
+    assert taken_over(Tally((), (), (), (), ()), name, NOON, at(60)) is None
+    assert taken_over(count, name, NOON, at(TAKEOVER_SETTLE_S - 1)) is None
+    assert takeover_at(count, NOON) == at(TAKEOVER_SETTLE_S)
+    assert taken_over(count, name, NOON, at(TAKEOVER_SETTLE_S)) == Fail(
+        "node_replaced",
+        "node n1 was replaced by another node of that name, which runs default/a, default/b on; "
+        "the new one is not touched",
+    )

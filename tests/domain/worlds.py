@@ -21,7 +21,7 @@ from hangar.domain.placing import (
 )
 from hangar.domain.snapshot import Node, Pod, Taint, Toleration
 from hangar.domain.view import View
-from tests.domain.building import GPU, a_node, a_pod, a_view, at, draining
+from tests.domain.building import GPU, a_node, a_pod, at, draining, owned_view
 from tests.domain.reference_scheduler import Place
 
 ZONE = "zone"
@@ -137,7 +137,7 @@ def worlds(draw: st.DrawFn, *, moving_max: int = 3) -> World:
         if leaves or pod.node in (None, *drained) or pod.is_terminating or pod.priority < most
     ]
     cordoned = [replace(each, unschedulable=True) if each.name in drained else each for each in (first, *others)]
-    view = a_view(
+    view = owned_view(
         *cordoned,
         *moving,
         *(pod for pod, _ in others_pods),

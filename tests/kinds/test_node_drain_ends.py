@@ -7,7 +7,7 @@ from hangar.domain.ids import NodeName
 from hangar.operator.cluster.simulated import api
 from hangar.operator.cluster.simulated.spec import NodeSpec, WorkloadSpec
 from hangar.operator.cluster.simulated.world import World
-from tests.kinds.draining import drain, rows
+from tests.kinds.draining import codes, drain, rows
 from tests.simulation.fleet import a_budget, a_world, an_app
 
 
@@ -135,3 +135,19 @@ def test_pods_of_a_node_that_took_the_name_are_not_listed_as_skipped() -> None:
     world.add_node(NodeSpec("n1"))
     phase, result = solo.finish(operation)
     assert (phase, result.details["note"], result.details["skipped"]) == ("succeeded", "node_replaced", [])
+
+
+def test_a_node_that_came_back_as_another_with_its_pods_is_left_alone_and_that_is_said() -> None:
+    world = a_world(4)
+    world.add_workload(an_app(3, on=("n1",) * 3))
+    world.add_budget(a_budget(max_unavailable=1))
+    solo, operation = drain(world)
+    solo.run(1)
+    world.remove_node("n1", quarantine_s=40)
+    solo.run(1)
+    assert codes(solo, operation) == ["collected", "collected", "loading"]
+    world.add_node(NodeSpec("n1"))
+    phase, result = solo.finish(operation)
+    assert (phase, result.code) == ("failed", "node_replaced")
+    assert "runs default/api-rs-00001, default/api-rs-00002 on; the new one is not touched" in result.message
+    assert len(solo.evictions()) == 1

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hangar.domain.decision import Accepted, Answered, Busy, Unknown
+from hangar.domain.decision import Accepted, Answer, Answered, Busy, Unknown
 from hangar.domain.ids import NodeName, NodeUid, PodUid
 from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, PROGRESS_INTERVAL_S
 from hangar.domain.operation import Phase
@@ -319,10 +319,11 @@ def test_answers_of_the_same_sort_are_counted_and_another_sort_begins_anew() -> 
     ]
 
 
-def test_an_accepted_eviction_counts_until_it_is_seen_even_after_its_operation() -> None:
+@pytest.mark.parametrize("answer", [Accepted(), Unknown("timed out")], ids=repr)
+def test_an_eviction_that_may_land_counts_until_it_is_seen_even_after_its_operation(answer: Answer) -> None:
     stage = on_its_way()
     stage.snapshot = a_snapshot(a_pod("a"))
-    stage.answer(EVICT_A, Accepted())
+    stage.answer(EVICT_A, answer)
     stage.hear(a_doc(OTHER_OP))
     stage.turn(2)
     assert stage.script.asked[-1][1].leaving == uids("a")

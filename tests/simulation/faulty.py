@@ -88,7 +88,7 @@ class FaultyCluster:
         self._dice = dice
         self._seen: Snapshot | None = None
         self.on_send: Callable[[Step], None] = lambda step: None
-        self.on_answer: Callable[[Step], None] = lambda step: None
+        self.on_answer: Callable[[Step, Answer], None] = lambda step, answer: None
         self.is_dead = False
 
     async def identity(self) -> Identity:
@@ -97,7 +97,7 @@ class FaultyCluster:
 
     async def grants(self) -> Mapping[str, bool]:
         """Return what the cluster grants."""
-        return {"cordon": True, "drain": True}
+        return {"cordon": True, "drain": True, "force": True}
 
     async def run(self, changed: asyncio.Event) -> None:
         """Read the world, a little late."""
@@ -126,10 +126,12 @@ class FaultyCluster:
         if why is not None:
             return Withheld(why)
         self.on_send(step)
+        answer: Answer = Unknown("the process was stopped")
         try:
-            return await self._send(step)
+            answer = await self._send(step)
         finally:
-            self.on_answer(step)
+            self.on_answer(step, answer)
+        return answer
 
     async def _send(self, step: Step) -> Answer:
         seen = None if isinstance(step, Evict | Delete) or self._seen is None else self._seen.nodes.get(step.node)
@@ -150,6 +152,8 @@ class FaultyCluster:
             asyncio.get_running_loop().call_later(self._dice.uniform(8.0, 30.0), self._live.land, step, seen)
             await pass_time(EVICTION_TIMEOUT_S)
             return Unknown("timed out")
+        if (held_s := api.delay_s(self._live.touch(), step)) > 0:
+            await pass_time(held_s)
         answer = self._live.land(step, seen)
         if roll - chances.lands_late < chances.lost_after:
             await pass_time(EVICTION_TIMEOUT_S)

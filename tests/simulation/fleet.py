@@ -1,6 +1,6 @@
 """Small worlds that tests begin from."""
 
-from hangar.operator.cluster.simulated.spec import GPU, BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
+from hangar.operator.cluster.simulated.spec import GPU, GROUPED, BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
 from hangar.operator.cluster.simulated.world import World
 from tests.simulation.solo import NOON
 
@@ -38,3 +38,11 @@ def an_app(
 def a_budget(app: str = "api", *, min_available: int | None = None, max_unavailable: int | None = None) -> BudgetSpec:
     """Return a budget over the pods with the label app=APP."""
     return BudgetSpec(app, {"app": app}, min_available, max_unavailable)
+
+
+def a_group_set(
+    groups: int = 2, size: int = 2, *, on: tuple[str, ...] = (), name: str = "big", ready_after_s: float = 2.0
+) -> WorkloadSpec:
+    """Return a LeaderWorkerSet: groups of pods that serve only as a whole."""
+    template = PodTemplate(requests={GPU: 1, "cpu": 1000}, labels={"app": name}, ready_after_s=ready_after_s)
+    return WorkloadSpec(GROUPED, name, groups, template, pinned=on, group_size=size)

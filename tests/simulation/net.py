@@ -37,6 +37,9 @@ from tests.virtual_loop import NOON, LoopClock, pass_time
 
 T = TypeVar("T")
 
+SWEEP_S = 3.0
+"""How often the simulated hub sweeps."""
+
 
 @dataclass(slots=True)
 class Weather:
@@ -77,9 +80,9 @@ class SimulatedHub:
         self.rules = replace(self.rules, hub_started_us=self.now_us())
 
     async def sweeps(self) -> None:
-        """Sweep once a second while up."""
+        """Sweep every few seconds while up: a sweep a second would be most of what a run costs."""
         while True:
-            await pass_time(1)
+            await pass_time(SWEEP_S)
             if self.is_up:
                 self.store.write(lambda tx: sweep(tx, self.rules, self.now_us()))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.simulation.checkers import ViolationError
+from tests.simulation.checkers.truth import ViolationError
 from tests.simulation.planted import PLANTED
 from tests.simulation.playing import play
 

@@ -21,6 +21,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "budget_spent": "{subject} holds back {pods}: needs {needs} has {has}",
         "budget_unhealthy": "{subject} holds back {pods}: needs {needs} has {has}; not ready: {missing}",
         "budget_unsynced": "{subject} holds back {pods}: its controller cannot compute it: {why}",
+        "collected": "{subject} is left to the garbage collector, since {node} is gone",
         "in_flight": "waiting for the answer to {steps} call(s) already sent",
         "landing": "{subject} was sent an eviction whose outcome is unknown; it may still land",
         "last_ready": "{subject} is the last ready {unit} of {owner}, which has {has} of {needs} ready; "

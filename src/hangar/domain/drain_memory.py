@@ -35,7 +35,7 @@ class DrainMemory:
     `cordoned_at`: when our cordon was seen to be on. `is_checked`: nothing was found in the way, evictions may go.
     `baselines`: ready units of each owner before the first eviction; `group_sizes`: how many pods a group of it had.
     `orphaned_at`: since when a pod of the node is seen without its controller. `failing_at`: since when an owner cannot
-    create the pods that it lacks.
+    create the pods that it lacks. `replaced_at`: since when another node has the name of the one that is drained.
     """
 
     cordoned_at: datetime | None = None
@@ -47,14 +47,23 @@ class DrainMemory:
     failing_at: Mapping[OwnerUid, datetime] = field(default_factory=dict)
     failure: Failure | None = None
     group_sizes: Mapping[OwnerUid, int] = field(default_factory=dict)
+    replaced_at: datetime | None = None
 
 
 def remember(
-    memory: DrainMemory, operation: OperationId, node: Node | None, view: View, now: datetime, *, force: bool = False
+    memory: DrainMemory,
+    operation: OperationId,
+    node: Node | None,
+    view: View,
+    now: datetime,
+    *,
+    is_replaced: bool = False,
+    force: bool = False,
 ) -> DrainMemory:
     """Return the memory with what this view adds: our cordon seen, pods found, owners counted, refusals struck out.
 
-    `node` is None where the node that is drained is gone. With `force` also pods that nobody recreates are moved.
+    `node` is None where the node that is drained is gone, and `is_replaced` where another one has its name. With
+    `force` also pods that nobody recreates are moved.
     """
     if memory.cordoned_at is None and node is not None and cordon.is_held_by(node, operation):
         was_cordoned = node.mark is not None and node.mark.prior_unschedulable
@@ -81,6 +90,7 @@ def remember(
         group_sizes=group_sizes,
         orphaned_at=orphans(node, memory.orphaned_at, view, now) if node is not None and not force else {},
         failing_at=failing(tally(pods, operation, view).gone, memory.failing_at, view, now),
+        replaced_at=(memory.replaced_at or now) if is_replaced else None,
     )
 
 

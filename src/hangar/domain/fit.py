@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from itertools import chain
 
+from hangar.domain.groups import Group
 from hangar.domain.ids import OwnerUid, PodUid
 from hangar.domain.misfit import Misfit, by_interest, in_sum, on_no_node, over_quota
 from hangar.domain.neighbours import Shape, shape_of
@@ -17,6 +18,7 @@ from hangar.domain.owners import desired_by
 from hangar.domain.placing import Quota
 from hangar.domain.scene import Scene
 from hangar.domain.seeker import Seeker, certain_seeker
+from hangar.domain.selection import is_orphaned
 from hangar.domain.snapshot import Node, Pod, Snapshot
 from hangar.domain.view import View
 
@@ -50,28 +52,37 @@ def no_room(needed: tuple[Pod, ...], scene: Scene) -> tuple[Misfit, ...]:
 
 def needs_of(moving: tuple[Pod, ...], view: View) -> Mapping[PodUid, Need]:
     """Return for each moving pod whether its owner wants another in its place."""
-    snapshot, draining = view.snapshot, view.draining_nodes()
-    tops = {pod.ref.uid: snapshot.top_owner(pod) for pod in moving}
-    counts = Counter(top.uid for top in tops.values() if top is not None)
+    by_owner: dict[OwnerUid, list[Pod]] = {}
+    needs = {}
+    for pod in moving:
+        top = view.snapshot.top_owner(pod)
+        if top is None or is_orphaned(pod, view.snapshot):
+            needs[pod.ref.uid] = Need.NONE
+        else:
+            by_owner.setdefault(top.uid, []).append(pod)
+    for owner, pods in by_owner.items():
+        need = _need(owner, pods, view)
+        needs.update((pod.ref.uid, need) for pod in pods)
+    return needs
 
-    def need(owner: OwnerUid) -> Need:
-        desired = desired_by(owner, snapshot)
-        if desired is None:
-            return Need.CERTAIN
-        elsewhere = sum(
-            1
-            for pod in snapshot.pods_of(owner)
-            if pod.node is not None
-            and pod.node not in draining
-            and pod.ref.uid not in tops
-            and not pod.is_finished
-            and not pod.is_terminating
-        )
-        missing = desired - elsewhere
-        return Need.CERTAIN if missing >= counts[owner] else Need.DOUBTFUL if missing > 0 else Need.NONE
 
-    by_owner = {owner: need(owner) for owner in counts}
-    return {uid: by_owner[top.uid] if top is not None else Need.NONE for uid, top in tops.items()}
+def _need(owner: OwnerUid, moving: list[Pod], view: View) -> Need:
+    desired = desired_by(owner, view.snapshot)
+    if desired is None:
+        return Need.CERTAIN
+    units, draining = {_unit(pod) for pod in moving}, view.draining_nodes()
+    elsewhere = {
+        _unit(pod)
+        for pod in view.snapshot.pods_of(owner)
+        if pod.node is not None and pod.node not in draining and not pod.is_finished and not pod.is_terminating
+    }
+    missing = desired - len(elsewhere - units)
+    return Need.CERTAIN if missing >= len(units) else Need.DOUBTFUL if missing > 0 else Need.NONE
+
+
+def _unit(pod: Pod) -> Group | PodUid:
+    """Return what an owner counts a pod as: itself, or the group that it is of."""
+    return pod.group or pod.ref.uid
 
 
 def exceeded(pod: Pod, snapshot: Snapshot) -> tuple[Quota, str] | None:

@@ -254,6 +254,10 @@ ORPHAN_SETTLE_S = 5.0
 """A pod without its controller counts as orphaned after this long: before, the garbage collector may be on its way, or
 the controller's watch behind the pods'."""
 
+TAKEOVER_SETTLE_S = 5.0
+"""Pods that are still there this long after their node was replaced by another of its name run on: before, the garbage
+collector may have ended them already, and only their watch be behind."""
+
 UNSCHEDULABLE_GRACE_S = 30.0
 """A replacement that the scheduler cannot place for this long counts as having no place."""
 

@@ -109,6 +109,11 @@ class Reach:
         return all(meets_one(node, each) for each in self.terms)
 
 
+def is_made_anew(pod: Pod, claim: str) -> bool:
+    """Tell whether a claim may be one that goes with its pod (an ephemeral volume's): the next pod has another one."""
+    return claim.startswith(f"{pod.ref.name}-")
+
+
 def reach_of(pod: Pod, snapshot: Snapshot) -> Reach:
     """Return where a pod's volumes can be mounted, by the affinity of each."""
     terms: list[tuple[NodeTerm, ...]] = []
@@ -117,7 +122,7 @@ def reach_of(pod: Pod, snapshot: Snapshot) -> Reach:
     for name in sorted(pod.demands.claims):
         claim = snapshot.claims.get((pod.ref.namespace, name))
         volume = snapshot.volumes.get(claim.volume) if claim is not None and claim.volume is not None else None
-        if volume is None:
+        if volume is None or is_made_anew(pod, name):
             unknown.append(name)
         elif volume.node_terms:
             terms.append(volume.node_terms)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hangar.domain.ids import NodeName, OwnerUid, PodUid
-from hangar.domain.owners import wanted
+from hangar.domain.owners import group_size, wanted
 from hangar.domain.room import size_of
 from hangar.domain.selection import Move, select
 from hangar.domain.snapshot import Pod
@@ -60,7 +60,8 @@ def _not_yet_made(others: list[Claims], view: View) -> Iterator[Pod]:
         if not pods:
             continue
         largest = min(pods, key=by_size)
-        for number in range(wanted(owner, view) - sum(1 for pod in pods if not pod.is_terminating)):
+        in_all = wanted(owner, view) * max(1, group_size(owner, view))
+        for number in range(in_all - sum(1 for pod in pods if not pod.is_terminating)):
             yield _stand_in(largest, owner, number)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from hangar.domain.crowd import Crowd
-from hangar.domain.ids import NodeName
+from hangar.domain.ids import NodeName, PodUid
 from hangar.domain.room import free_beside
 from hangar.domain.snapshot import EMPTY, Node, Pod
 from hangar.domain.view import View
@@ -20,12 +20,23 @@ class Scene:
     def __init__(self, moving: Iterable[Pod], view: View) -> None:
         self.snapshot = view.snapshot
         self.draining = view.draining_nodes()
-        self.nodes: list[Node] = list(view.snapshot.nodes.values())
+        pods_on = view.snapshot.pods_by_node
+        # Those with the fewest pods first: who looks for room finds it sooner.
+        self.nodes: list[Node] = sorted(view.snapshot.nodes.values(), key=lambda node: len(pods_on.get(node.name, ())))
         self.moving = tuple(moving)
         self._moving = frozenset(pod.ref.uid for pod in self.moving)
-        self._leaving = view.leaving
+        self._leaving = view.leaving | self._restarting(view)
         self._priority = max((pod.priority for pod in self.moving), default=0)
         self._most_free: dict[NodeName, Mapping[str, int]] = {}
+
+    def _restarting(self, view: View) -> frozenset[PodUid]:
+        """Return the pods whose group restarts as a whole, since one of it moves or ends, wherever they are."""
+        pods = self.snapshot.pods
+        ending = [pod for pod in pods.values() if pod.deletion_at is not None or pod.node in self.draining]
+        ending += [*self.moving, *(pods[uid] for uid in view.leaving if uid in pods)]
+        groups = {group for pod in ending if (group := pod.group) is not None}
+        mates = (pod for group in groups for pod in self.snapshot.pods_of(group.owner_uid) if pod.group == group)
+        return frozenset(pod.ref.uid for pod in mates)
 
     @cached_property
     def crowd(self) -> Crowd:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hangar.domain.ids import NodeName
 from hangar.domain.neighbours import DomainRule, certain_rules
-from hangar.domain.node_rules import Objection, Reach, objection_of, reach_of
+from hangar.domain.node_rules import Objection, Reach, is_made_anew, objection_of, reach_of
 from hangar.domain.placing import HostPort
 from hangar.domain.room import asked_by, suffices, unlisted
 from hangar.domain.scene import Scene
@@ -69,10 +69,9 @@ def ports_of(pods: Iterable[Pod]) -> Iterable[HostPort]:
 
 
 def once_claims(pod: Pod, scene: Scene) -> list[str]:
-    """Return the claims of a pod whose volumes may be in use on one node only."""
-    claims = scene.snapshot.claims
-    namespace = pod.ref.namespace
-    return [name for name in sorted(pod.demands.claims) if (namespace, name) in claims and claims[namespace, name].once]
+    """Return the claims of a pod, and of whatever comes in its place, whose volumes may be in use on one node only."""
+    found = ((name, scene.snapshot.claims.get((pod.ref.namespace, name))) for name in sorted(pod.demands.claims))
+    return [name for name, claim in found if claim is not None and claim.once and not is_made_anew(pod, name)]
 
 
 def _held_for_certain(pod: Pod, scene: Scene) -> frozenset[NodeName]:

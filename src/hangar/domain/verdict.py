@@ -32,9 +32,6 @@ class Verdict:
 def weigh(node: NodeName, moving: Iterable[Pod], view: View) -> dict[PodUid, Verdict]:
     """Return the verdict on each pod that a drain of a node moves."""
     moving = tuple(moving)
-    if view.snapshot.unreadable:
-        why = f"cannot read {' and '.join(view.snapshot.unreadable)}"
-        return {pod.ref.uid: Verdict(Fits.UNKNOWN, why=why) for pod in moving}
     needs = needs_of(moving, view)
     found = {pod.ref.uid: _not_needed(pod) for pod in moving if needs[pod.ref.uid] is Need.NONE}
     scene = Scene(moving, view)
@@ -84,6 +81,8 @@ def _no(misfit: Misfit, view: View) -> Verdict:
 def _doubts(pod: Pod, snapshot: Snapshot) -> Iterator[str]:
     if pod.demands.has_device_claims:
         yield "it asks for devices by claims, and which nodes have such devices is not known"
+    if pod.group is not None and any(_is_bound_to_others(each) for each in snapshot.pods_of(pod.group.owner_uid)):
+        yield f"{pod.group} restarts as a whole, and where all of its pods fit together is not known"
     if unknown := reach_of(pod, snapshot).unknown:
         yield f"it is not known which nodes reach the volume of {' and '.join(unknown)}"
     if hidden := unlisted(pod, snapshot):
@@ -91,6 +90,10 @@ def _doubts(pod: Pod, snapshot: Snapshot) -> Iterator[str]:
     siblings = snapshot.pods_by_controller.get(pod.controller.uid, ()) if pod.controller is not None else ()
     if any(is_gated(snapshot.pods[uid]) for uid in siblings):
         yield "new pods of its controller are held back by a scheduling gate"
+
+
+def _is_bound_to_others(pod: Pod) -> bool:
+    return bool(pod.demands.near or pod.demands.apart_from)
 
 
 def _why_not_found(pod: Pod, scene: Scene, has_others: bool) -> str:

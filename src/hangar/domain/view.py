@@ -92,6 +92,10 @@ class View:
         left = self.evictions_left - sum(1 for each in steps if isinstance(each, Evict))
         return replace(self, leaving=self.leaving | ended, evictions_left=left) if ended else self
 
+    def claiming(self, operation: OperationId, claims: Claims) -> "View":
+        """Return the view with what an operation holds by now."""
+        return replace(self, claims={**self.claims, operation: claims})
+
     def serving(self, pod: Pod) -> bool:
         """Tell whether a pod is ready and nothing of ours is about to end it."""
         return pod.serves and pod.ref.uid not in self.leaving

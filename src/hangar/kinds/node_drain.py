@@ -32,7 +32,7 @@ from hangar.domain.preflight import Choices, Obstacle, Since, holds_refused, jud
 from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled, verdict_at
 from hangar.domain.snapshot import Node
 from hangar.domain.view import Claims, StepKey, StepName, View
-from hangar.domain.waits import held_back, landed_at, not_gone, stuck_at
+from hangar.domain.waits import held_back, landed_at, not_gone, stuck_at, taken_over, takeover_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,10 @@ def _decide(job: DrainJob, view: View, now: datetime) -> Decision:
     node = cordon.node_of(view.snapshot, job.target, job.target_uid)
     is_readable = not view.snapshot.unreadable
     if is_readable:
-        job = replace(job, memory=remember(job.memory, job.id, node, view, now, force=job.params.force))
+        is_replaced = node is None and job.target in view.snapshot.nodes
+        learnt = remember(job.memory, job.id, node, view, now, is_replaced=is_replaced, force=job.params.force)
+        job = replace(job, memory=learnt)
+        view = view.claiming(job.id, claims(job))  # what was just learnt counts at once
     if job.is_cancelled:
         return _end(job, view, Phase.CANCELLED, "cancelled", drain_report.cancelled_message(_state(job, view)))
     if is_readable and node is None and job.memory.cordoned_at is None:
@@ -159,6 +162,8 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     job = replace(job, memory=replace(job.memory, is_checked=True))
     if (why := cannot_be_rescheduled(count.gone, job.memory.failing_at, view, now)) is not None:
         return _fail(job, view, why)
+    if (why := taken_over(count, job.target, job.memory.replaced_at, now)) is not None:
+        return _fail(job, view, why)
     if _is_done(job, node, view):
         return _succeed(job, node, view)
     walk = _walk(job, count, view, now) if node is not None else Walk()
@@ -178,6 +183,7 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
         _landing(job, count, view, now),
         stuck_at(count, now),
         verdict_at(count.gone, job.memory.failing_at, view, now),
+        takeover_at(count, job.memory.replaced_at),
         job.deadline_at,
     )
     recheck_at = min(each for each in times if each is not None)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from hangar.domain.decision import Accepted, Answer, Answered, End, Evict, Go, Step, Unmark
+from hangar.domain.decision import Accepted, Answer, Answered, End, Evict, Go, Step, Unknown, Unmark
 from hangar.domain.ids import NodeName, NodeUid, OperationId, PodUid
 from hangar.domain.kind import Job, Kind, needed
 from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, PROGRESS_INTERVAL_S
@@ -59,7 +59,7 @@ class Conductor:
         self._ended: dict[OperationId, None] = {}  # said over and acknowledged: a late sync must not revive them
         self._in_flight: dict[StepKey, datetime] = {}  # since when each is decided
         self._answers: dict[StepKey, Answered] = {}
-        self._accepted: dict[PodUid, datetime] = {}
+        self._landing: dict[PodUid, datetime] = {}  # since when it is known that each may end
         self.questions = Questions(kinds)
         self._pace = Pace()
         self._view: View | None = None
@@ -136,11 +136,12 @@ class Conductor:
         """Take in the answer to a step."""
         key = key_of(operation, step)
         self._in_flight.pop(key, None)
+        self._pace.answered(key, now)
         before = self._answers.get(key)
         is_same = before is not None and type(before.answer) is type(answer)
         self._answers[key] = Answered(answer, now, before.tries + 1 if before is not None and is_same else 1)
-        if key.step in ENDING and isinstance(answer, Accepted):
-            self._accepted[PodUid(key.subject)] = now
+        if key.step in ENDING and isinstance(answer, Accepted | Unknown):
+            self._landing[PodUid(key.subject)] = now
 
     def why_withheld(self, operation: OperationId, step: Step, now: datetime) -> str | None:
         """Return why a step must not leave any more, or None: the part of the gate that is the operation's own."""
@@ -161,7 +162,7 @@ class Conductor:
         self._tidy(snapshot, now)
         jobs = [each.open_job for each in self._open.values()]
         in_flight = frozenset(self._in_flight)
-        view = view_of(snapshot, jobs, in_flight, self._answers, self._accepted, self._pace, self._settings, now)
+        view = view_of(snapshot, jobs, in_flight, self._answers, self._landing, self._pace, self._settings, now)
         self._view = view
         ready = [each.open_job for each in self._open.values() if each.outbox is None]
         steps: list[tuple[OperationId, Step]] = []
@@ -187,7 +188,7 @@ class Conductor:
         if decision.recheck_at is not None:
             times.append(decision.recheck_at)
         self._in_flight |= {key_of(job.id, step): now for step in decision.steps}
-        self._pace.decided(sum(1 for step in decision.steps if isinstance(step, Evict)), now)
+        self._pace.decided(key_of(job.id, step) for step in decision.steps if isinstance(step, Evict))
         progress = progress_doc(decision.progress)
         is_new_memory = decision.memory != job.memory
         if is_new_memory or not each.is_claimed:
@@ -285,13 +286,15 @@ class Conductor:
 
     def _drop_held(self, each: _Open) -> None:
         for step in each.held:
-            self._in_flight.pop(key_of(each.open_job.job.id, step), None)
+            key = key_of(each.open_job.job.id, step)
+            self._in_flight.pop(key, None)
+            self._pace.dropped(key)
         each.held = ()
 
     def _tidy(self, snapshot: Snapshot, now: datetime) -> None:
-        """Let go of answers and acceptances that nothing can ask for any more."""
+        """Let go of answers and evictions that nothing can ask for any more."""
         landed = timedelta(seconds=LANDING_MAX_S)
-        self._accepted = {uid: at for uid, at in self._accepted.items() if uid in snapshot.pods and now - at < landed}
+        self._landing = {uid: at for uid, at in self._landing.items() if uid in snapshot.pods and now - at < landed}
         if len(self._answers) > len(self._open):
             self._answers = {
                 key: answered

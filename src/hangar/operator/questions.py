@@ -1,7 +1,6 @@
 """Questions: what users ask an operation would do, answered on the same view that operations are decided on."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import msgspec
@@ -81,4 +80,4 @@ class Questions:
             None,
             deadline_at,
         )
-        return kind.foresee(job, replace(view, claims={**view.claims, job.id: kind.claims(job)}), now)
+        return kind.foresee(job, view.claiming(job.id, kind.claims(job)), now)

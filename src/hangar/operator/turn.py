@@ -40,12 +40,13 @@ def turn(jobs: Iterable[OpenJob], view: View, now: datetime) -> list[tuple[Opera
         match decision:
             case End():
                 decision = _not_before_answers(each.job, decision, view)
-            case Go(steps=steps, recheck_at=recheck_at):
+            case Go(memory=memory, steps=steps, recheck_at=recheck_at):
                 if recheck_at is not None and recheck_at <= now:
                     raise ValueError(
                         f"{each.kind.name} asks to look again at {recheck_at}, and it is {now}: a busy loop"
                     )
-                view = view.assuming(steps)
+                holds = each.kind.claims(replace(each.job, memory=memory))
+                view = view.assuming(steps).claiming(each.job.id, holds)
         decided.append((each.job.id, decision))
     return decided
 
@@ -64,18 +65,18 @@ def view_of(
     jobs: Iterable[OpenJob],
     in_flight: frozenset[StepKey],
     answers: Mapping[StepKey, Answered],
-    recently_accepted: Mapping[PodUid, datetime],
+    landing: Mapping[PodUid, datetime],
     pace: Pace,
     settings: ClusterSettings,
     now: datetime,
 ) -> View:
     """Put a snapshot together with all that is under way on it.
 
-    `recently_accepted` are evictions of operations that may be over, by when they were accepted; they count until
-    the snapshot shows them.
+    `landing` are evictions of operations that may be over, by when they were accepted, or their outcome became unknown;
+    they count until the snapshot shows them.
     """
     claims: dict[OperationId, Claims] = {each.job.id: each.kind.claims(each.job) for each in jobs}
-    leaving = {uid for uid, at in recently_accepted.items() if _is_unseen(uid, snapshot) and _may_land(at, now)}
+    leaving = {uid for uid, at in landing.items() if _is_unseen(uid, snapshot) and _may_land(at, now)}
     for operation, claim in claims.items():
         for uid, sent_at in claim.sent.items():
             answered = _last_answer([answers.get(StepKey(operation, step, uid)) for step in ENDING])

@@ -52,7 +52,10 @@ class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobDoc(msgspec.Struct, frozen=True, kw_only=True):
-    """One open operation of the cluster. `remaining_s` is None before it runs; `report_n` the last number stored."""
+    """One open operation of the cluster. `report_n` is the last number stored.
+
+    `remaining_s` is None before it runs, and negative once its deadline has passed: by how much it has.
+    """
 
     id: str
     type: str

@@ -43,3 +43,13 @@ def test_a_sync_brings_all_open_operations_oldest_first(world: World) -> None:
     assert (job.memory, job.report_n, job.cancel, job.reason) == ({"a": 1}, 1, True, "firmware")
     assert (job.deadline_s, job.remaining_s) == (3600.0, 3540.0)
     assert (jobs[1].remaining_s, jobs[1].memory, jobs[1].cancel) == (None, None, False)
+
+
+def test_a_deadline_that_has_passed_says_how_long_ago(world: World) -> None:
+    """C61: what is forced at a deadline is given a minute; that minute must not begin anew with each sync."""
+    operator = an_operator(world)
+    operation = world.create("node.drain", "iad-1-n02", params={"deadline_s": 10})
+    operator.say(operation)
+    world.pass_s(25, sweeping=False)
+    (job,) = operator.sync()
+    assert job.remaining_s == -15.0

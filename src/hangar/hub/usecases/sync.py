@@ -65,7 +65,8 @@ def _job(record: OperationRecord, now_us: int) -> JobDoc:
         created_us=record.created_us,
         started_us=record.started_us,
         deadline_s=float(record.params["deadline_s"]),
-        remaining_s=None if deadline_us is None else max(0.0, (deadline_us - now_us) / SECOND_US),
+        # Negative once it has passed: what is done at the deadline has to know how long ago that was.
+        remaining_s=None if deadline_us is None else (deadline_us - now_us) / SECOND_US,
         cancel=record.cancel_us is not None,
         report_n=record.report_n,
     )

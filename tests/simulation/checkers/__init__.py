@@ -1,0 +1,1 @@
+"""What must hold in every run, whatever goes wrong: each checker watches the truth, apart from any scenario."""

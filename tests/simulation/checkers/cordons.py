@@ -1,0 +1,28 @@
+"""A cordon that somebody else put on is never taken off, unless somebody asks for just that."""
+
+from dataclasses import dataclass, field
+
+from hangar.domain.decision import Accepted, Answer, Step, Uncordon
+from hangar.domain.ids import NodeName
+from tests.simulation.checkers.truth import Holders, ViolationError
+
+
+@dataclass
+class ForeignCordons:
+    """The nodes that people have cordoned."""
+
+    holders: Holders
+    by_hand: set[NodeName] = field(default_factory=set)
+
+    def before(self, step: Step) -> None:
+        """An uncordon of another's cordon must be an operation of its own."""
+        if not isinstance(step, Uncordon) or step.node not in self.by_hand:
+            return
+        holder = self.holders.by_node().get(step.uid)
+        if holder is None or holder.type != "node.uncordon":
+            raise ViolationError(f"the cordon of {step.node} was somebody else's, and was undone")
+
+    def after(self, step: Step, answer: Answer) -> None:
+        """What was taken off on demand is nobody's cordon any more."""
+        if isinstance(step, Uncordon) and isinstance(answer, Accepted):
+            self.by_hand.discard(step.node)
