@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from acceptance.promises import PYTHON, RELEASE_0_1, Promise, Proof
+from acceptance.promises import PROMISES, PYTHON, Promise, Proof
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -20,7 +20,7 @@ LINES_SHOWN = 12
 LINES_SHOWN_FAILED = 60
 
 
-def main(words: Sequence[str] | None = None, promises: Sequence[Promise] = RELEASE_0_1) -> int:
+def main(words: Sequence[str] | None = None, promises: Sequence[Promise] = PROMISES) -> int:
     """Run the command line; returns 0 where all promises asked for are kept, 1 where one is not, 2 wrongly asked."""
     parser = argparse.ArgumentParser(prog="python -m acceptance", description="Show each promise of this release.")
     parser.add_argument("number", nargs="*", type=int, help="only these promises; all by default")

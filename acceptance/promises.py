@@ -42,7 +42,7 @@ def _demo_shell(script: str, exit_code: int = 0, says: tuple[str, ...] = ()) -> 
 KILLED = "test_a_killed_operator_goes_on_after_its_restart_and_evicts_no_pod_twice"
 DRAIN = ("hgr", "operation", "create", "node.drain")
 
-RELEASE_0_1 = (
+PROMISES = (
     Promise(
         "A fresh clone runs `make demo`, and in a second shell nodes are drained, cordoned and uncordoned",
         (_python("acceptance.fresh"),),
@@ -99,7 +99,7 @@ RELEASE_0_1 = (
                 "--wait-timeout",
                 "1",
                 exit_code=8,
-                says=("waits for pdb serving/mixtral-8x7b: needs 5 has 5", "the operation goes on"),
+                says=("pdb serving/mixtral-8x7b holds back", "needs 5 has 5", "the operation goes on"),
             ),
         ),
     ),
@@ -128,5 +128,56 @@ RELEASE_0_1 = (
     Promise(
         "`hgr node ls` on 500 nodes takes at most 0.85 of `kubectl get nodes` in time and CPU, and 0.4 in memory",
         (_python("bench", "cli"),),
+    ),
+    Promise(
+        "A dry run of a drain that fits nowhere names the replica, the GPUs that are missing, and where",
+        (
+            _demo(
+                *DRAIN,
+                "iad-1-n07",
+                "--dry-run",
+                exit_code=11,
+                says=("serving/llama-3-405b-rs-00000 needs 8 nvidia.com/gpu on one node, at most 0 are free on one",),
+            ),
+        ),
+    ),
+    Promise(
+        "A drain that a budget holds says so with its numbers, and ends by itself when the budget opens",
+        (
+            _demo(
+                *DRAIN,
+                "iad-1-n05",
+                "--wait",
+                says=(
+                    "pdb serving/mixtral-8x7b holds back serving/mixtral-8x7b-rs-00001, serving/mixtral-8x7b-rs-00002",
+                    "needs 5 has 5",
+                    "node.drain iad-1-n05 succeeded: evicted_replicas=3",
+                ),
+            ),
+        ),
+    ),
+    Promise(
+        "On a real cluster a plan is written nowhere, and drains that share a workload leave it a ready pod",
+        (_python("pytest", "tests/kubernetes/test_foresight.py"),),
+    ),
+    Promise(
+        "The store is held to the same suite on SQLite and PostgreSQL",
+        (_python("pytest", "tests/hub/store", "tests/hub/usecases"),),
+    ),
+    Promise(
+        "What went wrong elsewhere has a test that names it, and taking out a fix makes its test fail",
+        (_python("pytest", "tests/documented"), _python("tests.mutations")),
+    ),
+    Promise(
+        "Eight drains at once take at most 0.35 of `kubectl drain` of the same nodes",
+        (_python("bench", "drains"),),
+    ),
+    Promise(
+        "A cordon is seen within a quarter of a second; a turn on 1,000 nodes and 10,000 pods takes at most 50 ms",
+        (_python("bench", "cordon"), _python("bench", "operator")),
+    ),
+    Promise(
+        "The hub holds a million operations, a thousand waiters and a thousand idle operators, on both stores",
+        (_python("bench", "hub"),),
     ),
 )

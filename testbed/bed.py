@@ -42,12 +42,14 @@ class Settings:
 
     `unreachable_toleration_s` is how long pods stay on a dead node (Kubernetes' own default: 300);
     `etcd_compaction_s` makes watches from old versions end in a real 410 that soon;
-    `event_ttl_s` is how long the cluster keeps its events.
+    `event_ttl_s` is how long the cluster keeps its events;
+    `node_grace_s` is how long a node may go unheard before it counts as not ready.
     """
 
     unreachable_toleration_s: int | None = None
     etcd_compaction_s: int | None = None
     event_ttl_s: int = 600
+    node_grace_s: int = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ class Bed:
             "concurrent-replicaset-syncs": 20,
             "concurrent-deployment-syncs": 20,
             "node-monitor-period": "2s",
-            "node-monitor-grace-period": "50s",
+            "node-monitor-grace-period": f"{self._settings.node_grace_s}s",
             "controllers": ",".join(["*", *(f"-{each}" for each in DISABLED_CONTROLLERS)]),
         }
         return self._component("kube-controller-manager", flags, _own_tls(self._ports.controller_manager))

@@ -51,6 +51,11 @@ class HubClient:
         created: Document = self._call("POST", "/v1/operations", json=body)
         return str(created["id"])
 
+    def foresee(self, kind: str, target: str, **params: object) -> Document:
+        """Return the plan of an operation, which is not made. Raises HubRefusedError."""
+        body = {"type": kind, "target": target, "params": params}
+        return self._call("POST", "/v1/operations", json=body, params={"dry_run": "true"})
+
     def operation(self, operation: str) -> Document:
         """Return an operation as it is now."""
         return self._call("GET", f"/v1/operations/{operation}")

@@ -40,14 +40,25 @@ class Webhook:
         answer: What it says; for evictions that are a dry run, too.
         timeout_s: How long the API server waits for it, in whole seconds.
         lets_pass: Whether evictions pass where it does not answer.
+        namespace: Whose evictions it is asked about; all where none is named.
     """
 
-    def __init__(self, bed: Bed, name: str, answer: Answer, *, timeout_s: int = 5, lets_pass: bool = False) -> None:
+    def __init__(
+        self,
+        bed: Bed,
+        name: str,
+        answer: Answer,
+        *,
+        timeout_s: int = 5,
+        lets_pass: bool = False,
+        namespace: str | None = None,
+    ) -> None:
         self.asked: list[Document] = []
         self._bed = bed
         self._name = name
         self._timeout_s = timeout_s
         self._lets_pass = lets_pass
+        self._namespace = namespace
         self._ended = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(answer, self.asked, self._ended))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -67,6 +78,11 @@ class Webhook:
     def open(self) -> None:
         """Serve, and tell the API server."""
         self._thread.start()
+        self._bed.kube.create(self._configuration())
+
+    def hang_up(self) -> None:
+        """Tell the API server of it, and let nobody be there."""
+        self._server.server_close()
         self._bed.kube.create(self._configuration())
 
     def close(self) -> None:
@@ -93,7 +109,7 @@ class Webhook:
             "url": f"https://127.0.0.1:{self._server.server_port}/",
             "caBundle": base64.b64encode(self._bed.ca_file.read_bytes()).decode(),
         }
-        webhook = {
+        webhook: Document = {
             "name": self._name,
             "clientConfig": client,
             "rules": [rule],
@@ -102,6 +118,8 @@ class Webhook:
             "failurePolicy": "Ignore" if self._lets_pass else "Fail",
             "timeoutSeconds": self._timeout_s,
         }
+        if self._namespace is not None:
+            webhook["namespaceSelector"] = {"matchLabels": {"kubernetes.io/metadata.name": self._namespace}}
         api = "admissionregistration.k8s.io/v1"
         return {"apiVersion": api, "kind": KIND, "metadata": {"name": self._name}, "webhooks": [webhook]}
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from acceptance.__main__ import ROOT, main
-from acceptance.promises import RELEASE_0_1, Promise, Proof
+from acceptance.promises import PROMISES, Promise, Proof
 
 
 def saying(words: str, exit_code: int = 0) -> tuple[str, ...]:
@@ -47,10 +47,10 @@ def test_the_list_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_test_and_target_that_a_proof_names_is_there() -> None:
-    commands = [proof.command for promise in RELEASE_0_1 for proof in promise.proofs]
+    commands = [proof.command for promise in PROMISES for proof in promise.proofs]
     named = [word.partition("::") for command in commands for word in command if word.startswith("tests/")]
     assert named != []
     for file, _, test in named:
-        assert f"def {test}" in (ROOT / file).read_text(encoding="utf-8")
+        assert (ROOT / file).is_dir() or f"def {test}" in (ROOT / file).read_text(encoding="utf-8")
     targets = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert all(f"\n{command[1]}:" in targets for command in commands if command[0] == "make")

@@ -108,6 +108,19 @@ def test_a_table_that_grows_moves_its_columns_for_what_comes_later() -> None:
     assert list(table.lines([{"name": "a", "note": "z"}], 0)) == ["a          z"]
 
 
+def test_a_table_that_grows_out_of_its_terminal_begins_anew_with_fewer_columns() -> None:
+    table = Table(BY_AND_AGE, has_header=True, is_coloured=False, width_max=33, is_growing=True)
+    assert list(table.lines([{"name": "a", "by": "ann", "age": "3s", "note": "x"}], 0)) == [
+        "NAME   BY    AGE   NOTE",
+        "a      ann   3s    x",
+    ]
+    assert list(table.lines([{"name": "a-long-name", "by": "ann", "age": "3s", "note": "a note that is long"}], 0)) == [
+        "NAME          BY    NOTE",
+        "a-long-name   ann   a note that …",
+    ]
+    assert list(table.lines([{"name": "b", "by": "ann", "age": "3s", "note": "y"}], 0)) == ["b             ann   y"]
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [

@@ -10,7 +10,7 @@ from hangar.cli import stream
 from hangar.cli.exits import Exit
 from hangar.cli.failures import Failure
 from hangar.cli.settings import Endpoint
-from hangar.cli.stream import RESET, Feed, Told, told_in
+from hangar.cli.stream import HEARTBEAT, RESET, Feed, Told, told_in
 from tests.cli.samples import an_event
 from tests.cli.scripted import Answer, ScriptedHub, problem
 
@@ -24,9 +24,9 @@ def message(rev: int, **changes: Any) -> bytes:
     return f"id: inc1.{rev}\nevent: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
 
 
-def reset(as_of: object, reason: str = "too_old") -> bytes:
-    """Return the message that the feed begins anew."""
-    return f"event: reset\ndata: {json.dumps({'reason': reason, 'as_of': as_of})}\n\n".encode()
+def reset(as_of: int, reason: str = "too_old") -> bytes:
+    """Return the message that the feed goes on from a revision, with a gap before it."""
+    return f"id: inc2.{as_of}\nevent: reset\ndata: {json.dumps({'reason': reason, 'as_of': as_of})}\n\n".encode()
 
 
 @pytest.fixture
@@ -67,10 +67,14 @@ def test_messages_are_read_as_they_are_written_down() -> None:
         b"\n",
         b'data: {"two": 2}\n',
         b"\n",
+        b": heartbeat\n",
+        b"id: a.2\n",
+        b"\n",
+        b"\n",
         b'data: {"half": ',
     ]
     found = [(told.id, told.type, told.document) for told in told_in(lines)]
-    assert found == [("a.1", "node.ready", {"one": 1}), ("a.1", "message", {"two": 2})]
+    assert found == [("a.1", "node.ready", {"one": 1}), ("a.1", "message", {"two": 2}), ("a.2", HEARTBEAT, {})]
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b"\xff"])
@@ -122,19 +126,22 @@ def test_a_busy_hub_is_waited_for_and_one_that_refuses_is_not(
     assert (notes, slept) == (["still watching: later"], [0.5])
 
 
-def test_a_reset_is_handed_on_and_the_feed_begins_where_it_says(
+def test_a_reset_is_handed_on_and_the_feed_goes_on_after_it(
     hub: ScriptedHub, notes: list[str], slept: list[float]
 ) -> None:
-    hub.on("GET", PATH, Answer(stream=[message(8), reset(90), message(91)]), Answer(stream=[message(91)]), OVER)
-    assert revs(feed(hub, notes, slept).follow(7)) == [8, 90, 91]
-    assert [(each.query, each.headers.get("last-event-id")) for each in hub.requests][1] == ({"after": "90"}, None)
+    hub.on("GET", PATH, Answer(stream=[message(8), reset(90)]), Answer(stream=[reset(90), message(91)]), OVER)
+    assert revs(feed(hub, notes, slept).follow(7)) == [8, 90, 90, 91]
+    assert [each.headers.get("last-event-id") for each in hub.requests] == [None, "inc2.90", "inc1.91"]
 
 
-@pytest.mark.parametrize("pieces", [[reset("soon")], [b"data: nonsense\n\n"]])
-def test_a_stream_that_makes_no_sense_is_told(
-    hub: ScriptedHub, notes: list[str], slept: list[float], pieces: list[bytes]
-) -> None:
-    hub.on("GET", PATH, Answer(stream=pieces), OVER)
+def test_a_heartbeat_moves_the_point_to_go_on_from(hub: ScriptedHub, notes: list[str], slept: list[float]) -> None:
+    hub.on("GET", PATH, Answer(stream=[message(8), b": heartbeat\nid: inc1.500\n\n"]), OVER)
+    assert revs(feed(hub, notes, slept).follow(7)) == [8]
+    assert hub.requests[1].headers["last-event-id"] == "inc1.500"
+
+
+def test_a_stream_that_makes_no_sense_is_told(hub: ScriptedHub, notes: list[str], slept: list[float]) -> None:
+    hub.on("GET", PATH, Answer(stream=[b"data: nonsense\n\n"]), OVER)
     assert revs(feed(hub, notes, slept).follow(7)) == []
     assert "does not stream like a hub" in notes[0]
 

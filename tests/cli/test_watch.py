@@ -71,16 +71,16 @@ def test_events_are_one_document_a_line_for_machines(hub: ScriptedHub, hgr: Hgr)
 
 def test_after_a_reset_no_event_is_left_out_and_none_comes_twice(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on("GET", "/v1/events", page(an_event(rev=7)), page(an_event(rev=9), an_event(rev=10), as_of=10))
-    hub.on("GET", PATH, Answer(stream=[message(8), reset(9)]), Answer(stream=[message(10), message(11)]), OVER)
+    fed(hub, message(8), reset(9), message(10), message(11))
     ran = hgr("event", "ls", "--watch", "-o", "json")
     assert [json.loads(line)["rev"] for line in ran.out.splitlines()] == [7, 8, 9, 10, 11]
-    assert ran.err.splitlines()[0] == "the feed begins anew (too_old): the list is read again"
+    assert ran.err.splitlines()[0] == "the feed has a gap (too_old): the list is read again"
     assert hub.asked("GET", "/v1/events")[1].query == {"after": "8", "page_size": "1000"}
 
 
 def test_a_hub_that_went_back_to_a_backup_is_followed_from_there(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on("GET", "/v1/events", page(an_event(rev=70), as_of=70), page(as_of=20))
-    hub.on("GET", PATH, Answer(stream=[reset(20, "other_incarnation")]), Answer(stream=[message(21)]), OVER)
+    fed(hub, reset(20, "other_incarnation"), message(21))
     ran = hgr("event", "ls", "--watch", "-q")
     assert ran.out == "70\n21\n"
 

@@ -24,6 +24,9 @@ T = TypeVar("T")
 
 SEEN_WITHIN_S = 30.0
 
+QUOTA_PROBE = "count/leases.coordination.k8s.io"
+"""What a quota of a scene allows none of beside the rest: refused, it shows a stage that the quota counts."""
+
 MARK = CordonMark(OperationId("op_01"), "kim", "firmware upgrade", prior_unschedulable=False)
 
 
@@ -55,7 +58,7 @@ class Stage(Protocol):
         """Add a disruption budget."""
 
     async def add_quota(self, spec: QuotaSpec) -> None:
-        """Add a quota and wait until it counts."""
+        """Add a quota that allows no QUOTA_PROBE, and wait until it counts; or raise it."""
 
     async def add_volume(self, spec: VolumeSpec) -> None:
         """Add a volume."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hangar.domain.decision import Accepted, BudgetFull, Delete, Evict, Gone, Namesake
 from hangar.domain.ids import NodeName, PodUid
 from hangar.domain.snapshot import Node, Pod, Snapshot
-from hangar.operator.cluster.simulated.spec import BudgetSpec, WorkloadSpec
+from hangar.operator.cluster.simulated.spec import BudgetSpec, NodeSpec, WorkloadSpec
 from tests.contracts.cluster_stage import (
     Stage,
     a_deployment,
@@ -84,6 +84,29 @@ async def a_deletion_is_of_one_pod_and_never_of_another_that_took_its_name(stage
     assert await take(stage, Delete(before.ref, 1)) == Namesake()
     assert await take(stage, Delete(replace(before.ref, name="nobody"), 1)) == Gone()
     assert not now_shown(stage).pods[after.ref.uid].is_terminating
+
+
+# --- nodes that go ----------------------------------------------------------------------------------------------------
+
+
+@scene
+async def the_pods_of_a_node_that_is_replaced_at_once_are_the_new_ones(stage: Stage) -> None:
+    before = await a_node(stage)
+    await stage.add_workload(a_deployment(replicas=1))
+    (pod,) = await serving(stage, "web", 1)
+    await stage.replace_node(NodeSpec("n1"))
+    after = await until(stage, "another node has the name", lambda snapshot: _other(snapshot, before))
+    assert after.uid != before.uid
+    await stage.scale("Deployment", "web", 2)
+    pods = await serving(stage, "web", 2)  # time enough for the old one to be missed
+    assert pod.ref in [each.ref for each in pods]
+    assert {each.node for each in pods} == {"n1"}
+    assert [each.ref for each in now_shown(stage).pods_on(after.name)].count(pod.ref) == 1
+
+
+def _other(snapshot: Snapshot, before: Node) -> Node | None:
+    node = snapshot.nodes.get(before.name)
+    return node if node is not None and node.uid != before.uid and node.ready and not node.taints else None
 
 
 # --- silent kubelets --------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from hangar.domain.decision import Accepted, Busy, Denied, Evict, Trouble
 from hangar.domain.snapshot import Pod, Snapshot
 from hangar.operator.cluster.simulated.spec import QuotaSpec, WebhookSpec
 from tests.contracts.cluster_stage import (
+    QUOTA_PROBE,
     Stage,
     a_deployment,
     a_node,
@@ -22,7 +23,8 @@ from tests.contracts.cluster_stage import (
 @scene
 async def a_quota_is_shown_with_what_it_allows_and_what_is_used(stage: Stage) -> None:
     await a_node(stage)
-    await stage.add_quota(QuotaSpec("gpus", {"requests.nvidia.com/gpu": 4, "requests.cpu": 8000, "pods": 10}))
+    hard = {"requests.nvidia.com/gpu": 4, "requests.cpu": 8000, "pods": 10, QUOTA_PROBE: 0}
+    await stage.add_quota(QuotaSpec("gpus", hard))
     await stage.add_workload(a_deployment(replicas=2, requests={"nvidia.com/gpu": 1, "cpu": 1500}))
     await serving(stage, "web", 2)
 
@@ -32,14 +34,14 @@ async def a_quota_is_shown_with_what_it_allows_and_what_is_used(stage: Stage) ->
 
     await until(stage, "two pods are counted", look)
     quota = now_shown(stage).quotas["default", "gpus"]
-    assert quota.hard == {"requests.nvidia.com/gpu": 4, "requests.cpu": 8000, "pods": 10}
-    assert quota.used == {"requests.nvidia.com/gpu": 2, "requests.cpu": 3000, "pods": 2}
+    assert quota.hard == hard
+    assert quota.used == {"requests.nvidia.com/gpu": 2, "requests.cpu": 3000, "pods": 2, QUOTA_PROBE: 0}
 
 
 @scene
 async def an_owner_whose_pods_a_quota_does_not_let_in_says_so_until_it_does(stage: Stage) -> None:
     await a_node(stage)
-    await stage.add_quota(QuotaSpec("one", {"pods": 1}))
+    await stage.add_quota(QuotaSpec("one", {"pods": 1, QUOTA_PROBE: 0}))
     await stage.add_workload(a_deployment(replicas=2))
 
     def failures(snapshot: Snapshot) -> dict[str, str] | None:
@@ -51,7 +53,7 @@ async def an_owner_whose_pods_a_quota_does_not_let_in_says_so_until_it_does(stag
     for why in said.values():
         assert "exceeded quota: one, requested: pods=1, used: pods=1, limited: pods=1" in why
     await serving(stage, "web", 1)
-    await stage.add_quota(QuotaSpec("one", {"pods": 3}))
+    await stage.add_quota(QuotaSpec("one", {"pods": 3, QUOTA_PROBE: 0}))
     await stage.scale("Deployment", "web", 3)  # a controller that failed often waits long before it tries again
     await serving(stage, "web", 3)
     await until(
@@ -65,7 +67,7 @@ async def an_owner_whose_pods_a_quota_does_not_let_in_says_so_until_it_does(stag
 @scene
 async def in_a_namespace_that_is_being_deleted_an_eviction_is_no_ones_to_ask_for(stage: Stage) -> None:
     await a_node(stage)
-    template = a_template(labels={"app": "held"}, grace_s=20, terminate_after_s=6.0)
+    template = a_template(labels={"app": "held"}, grace_s=20, terminate_after_s=3.0)
     await stage.add_bare_pod("held", "n1", template, "leaving")
     (pod,) = await serving(stage, "held", 1)
     await stage.remove_namespace("leaving")

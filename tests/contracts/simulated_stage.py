@@ -16,7 +16,7 @@ from hangar.operator.cluster.simulated.spec import (
     WebhookSpec,
     WorkloadSpec,
 )
-from hangar.operator.cluster.simulated.world import World
+from hangar.operator.cluster.simulated.world import QUARANTINE_S, World
 from tests.contracts.cluster_stage import Scene
 from tests.virtual_loop import LoopClock, run_virtual
 
@@ -37,7 +37,7 @@ class SimulatedStage:
 
     async def replace_node(self, spec: NodeSpec) -> None:
         self._simulated.touch()
-        self._world.remove_node(spec.name)
+        self._world.remove_node(spec.name, quarantine_s=QUARANTINE_S)
         self._world.add_node(spec)
 
     async def cordon_by_hand(self, name: str, manager: str, *, on: bool = True) -> None:

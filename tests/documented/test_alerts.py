@@ -65,7 +65,7 @@ def test_a_stuck_operation_is_among_them() -> None:
         ("hangar_store_write_seconds > 1", "there is no hangar_store_write_seconds"),
         ('hangar_watch_up{kind="pods"} == 0', "hangar_watch_up has no label kind"),
         ("max by (node) (hangar_watch_up)", "hangar_watch_up has no label node"),
-        ('hangar_operation_blocked_seconds{code!~"loading|stuck"}', "no code stuck"),
+        ('hangar_operation_blocked_seconds{code!~"loading|napping"}', "no code napping"),
         ('hangar_operations_open{phase="waiting"}', "no phase waiting"),
     ],
 )

@@ -95,6 +95,18 @@ def a_pod(
     return Pod(a_ref(name, namespace, uid), node, phase, ready, **(given | fields))
 
 
+def a_member(name: str, group: int = 0, *, on: str | None = "n1", **fields: Any) -> Pod:
+    """Return a pod of a group of the LeaderWorkerSet llama."""
+    labels = {
+        "app": "api",
+        "leaderworkerset.sigs.k8s.io/name": "llama",
+        "leaderworkerset.sigs.k8s.io/group-index": str(group),
+    }
+    keeper = OwnerRef("StatefulSet", f"llama-{group}", OwnerUid(f"llama-{group}"))
+    given: dict[str, Any] = {"labels": labels, "owner": keeper}
+    return a_pod(name, on=on, **(given | fields))
+
+
 def terminating(name: str, *, on: str = "n1", seconds: float = 30, **fields: Any) -> Pod:
     """Return a pod whose deletion ends so many seconds after noon."""
     return a_pod(name, on=on, deletion_at=at(seconds), **fields)
@@ -145,6 +157,11 @@ def a_snapshot(*objects: Object, unreadable: tuple[str, ...] = ()) -> Snapshot:
 def a_view(*objects: Object, unreadable: tuple[str, ...] = (), **fields: Any) -> View:
     """Return a view of a cluster of these objects."""
     return View(a_snapshot(*objects, unreadable=unreadable), **fields)
+
+
+def owned_view(*objects: Object, **fields: Any) -> View:
+    """Return a view in which the Deployment api is there, and nobody knows how many pods it wants."""
+    return a_view(an_owner(desired=None), *objects, **fields)
 
 
 def draining(*nodes: str, baselines: Mapping[str, int] | None = None) -> dict[OperationId, Claims]:

@@ -1,13 +1,14 @@
 """Groups: known by their pods' labels, counted once, and never the last complete one."""
 
+from dataclasses import replace
 from typing import Any
 
 from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import OwnerUid
-from hangar.domain.owners import baseline_of, group_size, keeps_last_ready, ready_count, shortfall
-from hangar.domain.snapshot import Pod
+from hangar.domain.owners import baseline_of, desired_by, group_size, keeps_last_ready, ready_count, shortfall
+from hangar.domain.snapshot import OwnerRef, Pod
 from hangar.domain.view import View
-from tests.domain.building import a_node, a_pod, a_view, draining, uids
+from tests.domain.building import a_node, a_pod, a_view, an_owner, draining, uids
 
 LWS = "leaderworkerset.sigs.k8s.io/"
 OWNER = OwnerUid("LeaderWorkerSet/default/llama")
@@ -71,6 +72,18 @@ def test_a_group_that_is_being_made_anew_is_complete_only_at_its_old_size() -> N
     assert lack is not None
     assert (lack.has, lack.needs, lack.unit) == (1, 2, "group")
     assert shortfall(OWNER, a_view_of(member(0, 8, on="n2"), member(0, 9, on="n5"), *other)) is None
+
+
+def test_a_keeper_of_groups_wants_as_many_as_its_leaders_are() -> None:
+    """Scaled down in mid-drain: what is not wanted any more is not waited for."""
+    lws = OwnerRef("LeaderWorkerSet", "llama", OwnerUid("lws-uid"))
+    leaders = an_owner("llama", 1, kind="StatefulSet", parent=lws)
+    pods = [replace(pod, controller=leaders.ref) if pod.ref.name.endswith("-0") else pod for pod in two_groups()[2:]]
+    view = a_view(
+        *(a_node(f"n{number}") for number in range(1, 5)), leaders, *pods, claims=draining("n1", baselines={OWNER: 2})
+    )
+    assert desired_by(OWNER, view.snapshot) == 1
+    assert shortfall(OWNER, view) is None
 
 
 def test_the_last_complete_group_is_kept_while_another_restarts() -> None:

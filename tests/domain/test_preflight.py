@@ -99,7 +99,7 @@ def test_the_gravest_kind_comes_first() -> None:
         "default/t would be put back on n1: it tolerates every taint",
         "pdb default/api holds back default/t: needs 1 has 1, and can never allow one; scale up, relax the budget, "
         "or drain with skip_fit_check",
-        "default/t fits on no node: no ready, schedulable node matches its node selector and tolerations",
+        "default/t fits on no other node: there is none",
     ]
 
 

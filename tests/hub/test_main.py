@@ -16,6 +16,7 @@ from hangar.hub.store.store import Store
 from hangar.hub.usecases.fleet import list_clusters
 from hangar.hub.usecases.paging import PageRequest
 from hangar.hub.usecases.tokens import digest, find_token
+from tests.databases import Databases
 
 SOURCES = str(Path(__file__).parents[2] / "src")
 
@@ -72,6 +73,7 @@ def test_a_token_that_makes_no_sense_is_refused(
         (["--tls-cert", "hub.crt"], 2, "belong together"),
         (["--log-format", "xml"], 2, "HANGAR_LOG_FORMAT must be 'json' or 'console'"),
         (["--db", "mysql://hub"], 2, "sqlite:///PATH"),
+        (["--db", "postgresql://hub@127.0.0.1:1/hub"], 1, "no connection that takes writes (connection"),
         (["--db", "/nowhere/hub.db"], 1, "No such file or directory"),
         (["--tls-cert", "/nowhere/a", "--tls-key", "/nowhere/b"], 2, "there is no file /nowhere/a"),
     ],
@@ -108,15 +110,50 @@ def test_a_second_hub_on_one_database_is_refused(
     assert "in use by process" in capsys.readouterr().err
 
 
-def test_the_whole_process_serves_and_stops_when_it_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "hub.db"
-    environment = {**os.environ, "PYTHONPATH": SOURCES, "HANGAR_LOG_FORMAT": "json", "HANGAR_DB": str(path)}
+def test_a_token_is_made_on_a_server_whether_or_not_a_hub_runs(
+    postgres: Databases, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = postgres.create()
+    db = url.render_as_string(hide_password=False)
+    for _ in range(2):  # into an empty database, and beside what is there
+        assert main(["token", "create", "--db", db, "--role", "admin", "--name", "admin"]) == 0
+    secret = capsys.readouterr().out.split()[-1]
+    store = Store.open(url)
+    assert store.read(lambda connection: find_token(connection, digest(secret))) is not None
+    store.close()
+
+
+def test_a_restored_database_is_taken_up_before_or_beside_a_hub(
+    tmp_path: Path, postgres: Databases, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, url = tmp_path / "hub.db", postgres.empty()
+    for place in (path, url):
+        store = Store.open(place)
+        before = store.position()
+        assert main(["restored", "--db", str(place)]) == 0
+        after = store.position()
+        assert after.incarnation != before.incarnation
+        assert f"from revision {after.rev}" in capsys.readouterr().out
+        store.close()
+
+
+def the_process(db: str, command: list[str], *words: str) -> "subprocess.Popen[str]":
+    environment = {**os.environ, "PYTHONPATH": SOURCES, "HANGAR_LOG_FORMAT": "json", "HANGAR_DB": db}
+    return subprocess.Popen(
+        [*command, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.parametrize("kind", ["file", "postgresql"])
+def test_the_whole_process_serves_and_stops_when_it_is_told(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    databases: Databases | None = request.getfixturevalue("postgres") if kind == "postgresql" else None
+    db = str(tmp_path / "hub.db") if databases is None else str(databases.create())
     command = [sys.executable, "-m", "hangar.hub"]
-    creating = [*command, "token", "create", "--role", "admin", "--name", "admin"]
-    secret = subprocess.run(creating, env=environment, check=True, capture_output=True, text=True).stdout.strip()
-    with subprocess.Popen(
-        [*command, "serve", "--listen", "127.0.0.1:0"], env=environment, stderr=subprocess.PIPE, text=True
-    ) as hub:
+    with the_process(db, command, "token", "create", "--role", "admin", "--name", "admin") as creating:
+        secret = creating.communicate()[0].strip()
+    with the_process(db, command, "serve", "--listen", "127.0.0.1:0") as hub:
         assert hub.stderr is not None
         serving = json.loads(next(line for line in hub.stderr if '"serving"' in line))
         port = int(serving["address"].rpartition(":")[2])
@@ -126,4 +163,7 @@ def test_the_whole_process_serves_and_stops_when_it_is_told(tmp_path: Path) -> N
         assert (answer.status, json.loads(answer.read())["items"]) == (200, [])
         hub.send_signal(signal.SIGTERM)
         assert hub.wait(10) == 0
+        assert "Traceback" not in hub.stderr.read()
         connection.close()
+    if kind == "file":
+        assert json.loads((tmp_path / "hub.db.mark").read_text())["rev"] == 1

@@ -13,15 +13,17 @@ from typing import TypeVar
 
 import httpx2
 import pytest
+import websockets
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from hangar.domain.limits import SHUTDOWN_GRACE_S
 from hangar.hub.principals import Role
 from hangar.hub.serving import Tls, serve
 from hangar.hub.store.store import Store
-from tests.hub.api.client import Api
+from tests.hub.api.client import SECRETS, Api
 
 T = TypeVar("T")
 
@@ -104,6 +106,48 @@ def test_a_hub_that_stops_answers_those_who_wait(api: Api) -> None:
 
     assert asyncio.run(asyncio.wait_for(whole(), 5)) == "pending"
     api.world.store.close()
+
+
+def test_streams_over_real_sockets_end_at_once_when_the_hub_stops(api: Api) -> None:
+    secret = SECRETS[Role.VIEWER]
+
+    async def whole() -> None:
+        async with serve(api.app, "127.0.0.1", 0) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            head = f"GET /v1/stream HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer {secret}\r\n\r\n"
+            writer.write(head.encode())
+            await reader.readuntil(b": heartbeat")
+            socket = await websockets.connect(
+                f"ws://127.0.0.1:{port}/v1/watch", subprotocols=[websockets.Subprotocol(f"bearer.{secret}")]
+            )
+            assert json.loads(await socket.recv())["type"] == "heartbeat"
+            id_ = await asyncio.to_thread(api.world.create)
+            told = json.loads(await socket.recv())
+            assert (told["type"], told["event"]["operation"]) == ("operation.created", id_)
+            await reader.readuntil(b"event: operation.created")
+            began_s = asyncio.get_running_loop().time()
+        assert asyncio.get_running_loop().time() - began_s < SHUTDOWN_GRACE_S
+        assert (await reader.read()).endswith(b"0\r\n\r\n")
+        with pytest.raises(websockets.ConnectionClosed) as closed:
+            await socket.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1012
+        writer.close()
+        await socket.close()
+
+    asyncio.run(asyncio.wait_for(whole(), 20))
+    api.world.store.close()
+
+
+def test_a_websocket_that_is_refused_is_told_why_and_is_no_fault(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+    async def talk(port: int) -> tuple[int, str]:
+        with pytest.raises(websockets.InvalidStatus) as refused:
+            await websockets.connect(f"ws://127.0.0.1:{port}/v1/watch")
+        answer = refused.value.response
+        return answer.status_code, json.loads(answer.body)["code"]
+
+    assert served(api, talk) == (401, "unauthenticated")
+    assert [each for each in caplog.records if each.levelname in ("WARNING", "ERROR")] == []
 
 
 def test_tls_is_served_with_the_certificate_that_was_given(api: Api, tmp_path: Path) -> None:

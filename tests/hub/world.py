@@ -137,6 +137,7 @@ class Operator:
         self.world = world
         self.cluster = cluster
         self.incarnation = changes.pop("incarnation", "first")
+        self.held: list[str] = []
         self.session: dict[str, Any] = {
             "protocol": 1,
             "cluster_uid": f"uid-{cluster}",
@@ -150,7 +151,7 @@ class Operator:
 
     def apply(self) -> SessionGrant | Problem:
         """Ask for a session; keep what was granted."""
-        request = SessionRequest(incarnation=self.incarnation, **self.session)
+        request = SessionRequest(incarnation=self.incarnation, held=self.held, **self.session)
         rules, now_us = self.world.rules, self.world.now_us
         answer = self.world.store.write(lambda tx: open_session(tx, self.cluster, request, rules, now_us))
         if isinstance(answer, SessionGrant):

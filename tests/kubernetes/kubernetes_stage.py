@@ -197,6 +197,8 @@ def _template(template: PodTemplate) -> manifests.Template:
         {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}
         for each in template.tolerations
     )
+    if template.stuck_on is not None or template.priority:
+        raise ValueError("the bed's pods always start, and have no priority")
     spec = spec_of(template.demands)
     if template.runtime_class is not None:
         spec["runtimeClassName"] = template.runtime_class
@@ -218,19 +220,27 @@ def _quantities(amounts: Mapping[str, int]) -> dict[str, str]:
 
 
 def put_quota(bed: Bed, quota: dict[str, Any]) -> None:
-    """Add or replace a quota, and wait until its controller has counted it: until then nothing is let in at all."""
+    """Add a quota that allows no QUOTA_PROBE, and wait until it counts; or raise it.
+
+    A quota that its controller has not counted yet holds nothing back: the API server lets in whatever comes.
+    """
     name, hard = quota["metadata"]["name"], quota["spec"]["hard"]
     kube = bed.kube
-    if kube.get("ResourceQuota", name) is None:
-        kube.create(quota)
-    else:
+    if kube.get("ResourceQuota", name) is not None:
         kube.patch("ResourceQuota", name, {"spec": {"hard": hard}})
+        return
+    kube.create(quota)
+    metadata = {"name": "probe", "namespace": "default"}
+    probe = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": {}}
 
-    def is_counted() -> bool:
-        found = kube.get("ResourceQuota", name)
-        return found is not None and found.get("status", {}).get("hard") == found["spec"]["hard"]
+    def counts() -> bool:
+        try:
+            kube.call("POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases?dryRun=All", probe)
+        except KubeError as error:
+            return f"exceeded quota: {name}" in str(error)
+        return False
 
-    until(f"quota {name} is counted", is_counted)
+    until(f"quota {name} counts", counts)
 
 
 def _is_closed(bed: Bed, namespace: str) -> bool:

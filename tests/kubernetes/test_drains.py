@@ -161,7 +161,8 @@ def a_budget_that_can_never_allow_it_fails_the_drain_right_after_the_cordon(grou
     ground.add_node()
     phase, code, message = outcome(ground.hub.finish(ground.hub.submit("node.drain", node)))
     assert (phase, code) == ("failed", "blocked_by_budget")
-    assert f"pdb {ground.name}/api: needs 2 has 2, and it can never allow this" in message
+    assert f"pdb {ground.name}/api holds back {ground.name}/api-" in message
+    assert "needs 2 has 2, and can never allow one; scale up, relax the budget" in message
     assert ground.evictions() == []
     assert is_cordoned(ground, node)
     assert len(cordon_patches(ground, node)) == 1

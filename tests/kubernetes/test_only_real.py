@@ -1,18 +1,13 @@
 """What no simulation can show: access rules, webhooks, restarts, and the server's own record of what was sent."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from hangar.domain.decision import Accepted, Busy, Cordon, Denied, Evict, Uncordon, Withheld
-from hangar.domain.snapshot import Owner, Pod, Snapshot
+from hangar.domain.snapshot import Pod, Snapshot
 from hangar.operator.cluster.kubernetes.access import NEEDED, OPTIONAL
 from hangar.operator.cluster.simulated.spec import BudgetSpec, WorkloadSpec
-from testbed import manifests
 from testbed.access import user_with
 from testbed.bed import Bed
-from testbed.kube import KubeError
-from testbed.kube import until as looked
 from tests.contracts.cluster_stage import (
     MARK,
     a_deployment,
@@ -139,75 +134,6 @@ def test_a_service_accounts_token_is_as_good_as_a_certificate(empty_bed: Bed) ->
     play(scene, empty_bed, kubeconfig)
 
 
-# --- what stands between us and an eviction ---------------------------------------------------------------------------
-
-
-def test_a_namespace_that_is_being_deleted_is_waited_for(empty_bed: Bed, operator_kubeconfig: Path) -> None:
-    kube = empty_bed.kube
-
-    async def scene(stage: KubernetesStage) -> None:
-        await a_node(stage)
-        held = manifests.pod("held", manifests.Template(terminate_after="1s"), namespace="leaving", on="n1")
-        held["metadata"]["finalizers"] = ["wingsmith.test/hold"]
-        kube.create(manifests.namespace("leaving"), held)
-        (pod,) = await serving(stage, "held", 1)
-        kube.delete("Namespace", "leaving")
-        looked("the namespace is terminating", lambda: _phase(kube.get("Namespace", "leaving")) == "Terminating")
-        answer = await take(stage, Evict(pod.ref))
-        assert isinstance(answer, Busy)
-        assert "being terminated" in answer.message
-        kube.patch("Pod", "held", {"metadata": {"finalizers": None}}, "leaving")
-        await gone(stage, pod)
-
-    play(scene, empty_bed, operator_kubeconfig)
-
-
-def _phase(document: dict[str, Any] | None) -> object:
-    return document["status"]["phase"] if document is not None else None
-
-
-def test_a_webhook_that_cannot_be_reached_is_trouble_and_no_verdict(empty_bed: Bed, operator_kubeconfig: Path) -> None:
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/eviction"]}
-    webhook = {
-        "name": "nobody.wingsmith.test",
-        "clientConfig": {"url": "https://127.0.0.1:1/"},
-        "rules": [rule],
-        "sideEffects": "None",
-        "admissionReviewVersions": ["v1"],
-        "failurePolicy": "Fail",
-        "timeoutSeconds": 2,
-    }
-    kind = "ValidatingWebhookConfiguration"
-    configuration = {"apiVersion": ADMISSION, "kind": kind, "metadata": {"name": "nobody"}, "webhooks": [webhook]}
-
-    async def scene(stage: KubernetesStage) -> None:
-        await a_node(stage)
-        await stage.add_bare_pod("bare", "n1", a_template(labels={"app": "bare"}))
-        (pod,) = await serving(stage, "bare", 1)
-        await stage.create(configuration)
-        try:
-            # The server takes a moment to know its webhooks: a dry run asks them, and evicts nothing.
-            path = f"/api/v1/namespaces/default/pods/{pod.ref.name}/eviction?dryRun=All"
-            looked("the webhook is known", lambda: _is_refused(stage.bed, path, pod.ref.name))
-            answer = await take(stage, Evict(pod.ref))
-            assert isinstance(answer, Busy)
-            assert "failed calling webhook" in answer.message
-            assert not now_shown(stage).pods[pod.ref.uid].is_terminating
-        finally:
-            stage.bed.kube.delete(kind, "nobody")
-
-    play(scene, empty_bed, operator_kubeconfig)
-
-
-def _is_refused(bed: Bed, path: str, name: str) -> bool:
-    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": "default"}}
-    try:
-        bed.kube.call("POST", path, body)
-    except KubeError as error:
-        return error.code == 500
-    return False
-
-
 # --- what controllers say ---------------------------------------------------------------------------------------------
 
 
@@ -226,31 +152,6 @@ def test_a_budget_that_its_controller_cannot_compute_is_shown_with_the_reason(
 
 def _sync_failure(snapshot: Snapshot) -> str | None:
     return next((each.sync_failure for each in snapshot.budgets.values() if each.sync_failure), None)
-
-
-def test_an_owner_that_cannot_make_pods_says_why(empty_bed: Bed, operator_kubeconfig: Path) -> None:
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "one", "namespace": "default"}}
-
-    async def scene(stage: KubernetesStage) -> None:
-        await a_node(stage)
-        await stage.create(quota | {"spec": {"hard": {"pods": "1"}}})
-        try:
-            await stage.add_workload(a_deployment(replicas=2))
-            why = await until(stage, "a failure to create", _failure_of("ReplicaSet"))
-            assert "exceeded quota: one" in why
-            assert "exceeded quota: one" in await until(stage, "its Deployment's", _failure_of("Deployment"))
-        finally:
-            stage.bed.kube.delete("ResourceQuota", "one")
-
-    play(scene, empty_bed, operator_kubeconfig)
-
-
-def _failure_of(kind: str) -> Callable[[Snapshot], str | None]:
-    def look(snapshot: Snapshot) -> str | None:
-        owners: list[Owner] = [each for each in snapshot.owners.values() if each.ref.kind == kind]
-        return next((each.failure for each in owners if each.failure is not None), None)
-
-    return look
 
 
 # --- restarts ---------------------------------------------------------------------------------------------------------

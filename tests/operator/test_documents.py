@@ -1,9 +1,11 @@
 """Decisions as documents: sentences are made here, once."""
 
 from hangar.domain.blockers import blocker
-from hangar.domain.decision import End, Progress
+from hangar.domain.decision import End, Fail, Progress
 from hangar.domain.operation import Phase
-from hangar.operator.documents import progress_doc, result_doc
+from hangar.domain.plan import Fits, Plan, PlannedMove
+from hangar.domain.snapshot import NO_AMOUNTS
+from hangar.operator.documents import answer_doc, progress_doc, result_doc
 from hangar.wire.operator import BlockerDoc, ProgressDoc, ResultDoc
 
 
@@ -22,6 +24,16 @@ def test_a_progress_carries_its_blockers_as_data_and_as_sentences() -> None:
                 facts={"pods": ["default/a"], "needs": 2, "has": 1},
             )
         ],
+    )
+
+
+def test_an_answer_carries_the_plan_or_why_there_is_none() -> None:
+    move = PlannedMove("default/a", None, Fits.YES, requests=NO_AMOUNTS)
+    answer = answer_doc("q_1", Plan("1 pod(s) would be evicted", Fits.YES, moves=(move,)))
+    assert answer.plan is not None
+    assert (answer.plan["fits"], answer.plan["moves"][0]["requests"]) == ("fits", {})
+    assert answer_doc("q_1", Fail("node_not_found", "node n1 does not exist any more")).refusal == (
+        "node n1 does not exist any more"
     )
 
 

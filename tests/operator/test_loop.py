@@ -55,7 +55,9 @@ def test_a_report_whose_answer_was_lost_is_sent_again_and_its_steps_leave_once()
         assert [report.n for _, report in scene.hub.reports[:4]] == [1, 1, 1, 1]
         assert len(scene.evictions()) == 2
 
-    played(play, lossy)
+    with capture_logs() as logs:
+        played(play, lossy)
+    assert [each["operations"] for each in logs if each["event"] == "report failed"] == [["op_01"]] * 3
 
 
 def test_an_operation_that_ended_is_not_revived_by_a_sync_that_was_under_way() -> None:
@@ -314,7 +316,8 @@ def test_a_step_that_fails_inside_is_of_unknown_outcome_and_told() -> None:
 
     with capture_logs() as logs:
         played(play, faulty)
-    assert [each["event"] for each in logs if each["log_level"] == "error"] == ["a step failed"]
+    failed = [(each["event"], each["operation"]) for each in logs if each["log_level"] == "error"]
+    assert failed == [("a step failed", "op_01")]
 
 
 # --- how it is --------------------------------------------------------------------------------------------------------

@@ -70,6 +70,15 @@ REFUSALS = [
         ],
     ),
     (
+        "operation create node.drain iad-1-n20 --force --dry-run",
+        4,
+        [
+            "error: cluster iad-1 does not allow node.drain with these parameters, which needs `force`; it allows "
+            "cordon, drain: add `force` to `cluster.allowedOperations` in the chart of its operator. What Kubernetes "
+            "does not grant the operator is not allowed either.",
+        ],
+    ),
+    (
         "operation ls --type node.reboot --phase done",
         2,
         [

@@ -33,13 +33,14 @@ EXAMPLE: Mapping[str, object] = {
     "is_cordoned": False,
     "role": "maintainer",
     "id": "tok_01JC…",
+    "kept_rev": 48213,
 }
 MESSAGES = {
     EventType.OPERATION_SUCCEEDED: "evicted_replicas=3",
     EventType.OPERATION_FAILED: "serving/llama-0 needs 8 nvidia.com/gpu on one node, at most 4 are free on one",
     EventType.OPERATION_CANCELLED: "cancelled: 1 moved, 1 terminating, 1 not touched",
 }
-NAMES = {"operation": "op_01JC…", "cluster": "iad-1", "node": "iad-1-n02", "token": "alice"}
+NAMES = {"operation": "op_01JC…", "cluster": "iad-1", "node": "iad-1-n02", "token": "alice", "hub": "hub"}
 
 
 def kinds() -> str:

@@ -55,7 +55,7 @@ class Table:
     """Aligned lines, page after page: the first page sets the widths, so that a long list need not be held back.
 
     `width_max` is the terminal's width, to which lines are cut; None leaves them whole. With `is_growing` wider texts
-    of later pages move the columns to the right.
+    of later pages move the columns to the right, and there is a new header when a column has to give way to them.
     """
 
     def __init__(
@@ -67,46 +67,39 @@ class Table:
         width_max: int | None,
         is_growing: bool = False,
     ) -> None:
-        self._columns = tuple(columns)
+        self._columns = columns
         self._has_header = has_header
         self._is_coloured = is_coloured
         self._width_max = width_max
         self._is_growing = is_growing
+        self._widths: list[int] = []  # of all columns, also of those that are not shown
+        self._shown: list[int] = []
         self._gap = GAP
-        self._widths: list[int] | None = None
 
     def lines(self, items: Iterable[Document], now_s: float) -> Iterator[str]:
         """Yield the lines for more items, before the first of them the header."""
         rows = [[column.cell(item, now_s) for column in self._columns] for item in items]
-        if self._widths is None:
-            shown = self._lay_out(rows)
-            if len(shown) < len(self._columns):
-                self._columns = tuple(self._columns[index] for index in shown)
-                rows = [[row[index] for index in shown] for row in rows]
-            if self._has_header:
-                yield self._line([column.header for column in self._columns], is_header=True)
-        elif self._is_growing:
-            columns = zip(self._widths, *rows, strict=True)
-            self._widths = [max(width, *map(cells_of, texts)) for width, *texts in columns]
+        if (not self._widths or self._is_growing) and self._is_laid_out_anew(rows) and self._has_header:
+            yield self._line([column.header for column in self._columns], is_header=True)
         for row in rows:
             yield self._line(row)
 
-    def _lay_out(self, rows: Sequence[Sequence[str]]) -> list[int]:
-        """Choose the widths and the gap between columns; return which columns are shown."""
-        headers = [column.header for column in self._columns]
-        widths = [max(map(cells_of, texts)) for texts in zip(headers, *rows, strict=True)]
-        shown = list(range(len(widths)))
-        leaving = sorted((index for index in shown if self._columns[index].gives_way), key=self._gives_way)
-        while not self._has_found_a_gap([widths[index] for index in shown]) and leaving:
-            shown.remove(leaving.pop(0))
-        self._widths = [widths[index] for index in shown]
-        return shown
+    def _is_laid_out_anew(self, rows: Sequence[Sequence[str]]) -> bool:
+        """Choose the widths, the columns and the gap between them; tell whether other columns or gaps came of it."""
+        before = self._shown, self._gap
+        widths = self._widths or [cells_of(column.header) for column in self._columns]
+        self._widths = [max([width, *map(cells_of, texts)]) for width, *texts in zip(widths, *rows, strict=True)]
+        self._shown = list(range(len(self._columns)))
+        leaving = sorted((index for index in self._shown if self._columns[index].gives_way), key=self._gives_way)
+        while not self._has_found_a_gap() and leaving:
+            self._shown.remove(leaving.pop(0))
+        return before != (self._shown, self._gap)
 
     def _gives_way(self, index: int) -> int:
         return self._columns[index].gives_way
 
-    def _has_found_a_gap(self, widths: Sequence[int]) -> bool:
-        *others, last = widths
+    def _has_found_a_gap(self) -> bool:
+        *others, last = (self._widths[index] for index in self._shown)
         cells_min = self._columns[-1].cells_min
         if cells_min is not None:  # what comes later in a growing table may need as much, whatever there is now
             last = cells_min if self._is_growing else min(last, cells_min)
@@ -117,12 +110,11 @@ class Table:
         return False
 
     def _line(self, texts: Sequence[str], *, is_header: bool = False) -> str:
-        assert self._widths is not None
         line, used = "", 0
-        for column, text, width in zip(self._columns, texts, self._widths, strict=True):
-            is_last = column is self._columns[-1]
+        for index in self._shown:
+            column, text, width = self._columns[index], texts[index], self._widths[index]
             shown = text if self._width_max is None else cut(text, self._width_max - used)
-            padding = "" if is_last else " " * (width - cells_of(text)) + self._gap
+            padding = "" if index == self._shown[-1] else " " * (width - cells_of(text)) + self._gap
             style = column.style(text) if self._is_coloured and not is_header else None
             line += (paint(shown, style) if style and shown else shown) + padding
             used += width + len(self._gap)

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 PATH = "/v1/stream"
 
 RESET = "reset"
-"""What the hub sends when it cannot go on from where it was asked to: everything has to be read anew."""
+"""What the hub sends when it cannot go on from where it was asked to: what was read before has to be read anew."""
+
+HEARTBEAT = ""
+"""The type of what carries nothing but the id to go on from."""
 
 SILENCE_MAX_S = 60.0
 """The hub sends a sign of life several times a minute: without any, the connection is dead, whatever it says."""
@@ -48,13 +51,13 @@ class Told:
 
 
 def told_in(lines: Iterable[bytes]) -> Iterator[Told]:
-    """Yield the messages in the lines of server-sent events; comments are signs of life and no message.
+    """Yield the messages in the lines of server-sent events, and a HEARTBEAT where there is but a new id.
 
     Raises:
         ValueError: what a message holds is no JSON object.
     """
     last_id: str | None = None
-    type_, data = "", list[str]()
+    told_id, type_, data = last_id, "", list[str]()
     for raw in lines:
         line = raw.decode("utf-8").rstrip("\r\n")
         if not line:
@@ -63,7 +66,9 @@ def told_in(lines: Iterable[bytes]) -> Iterator[Told]:
                 if not isinstance(document, dict):
                     raise ValueError("a message is no JSON object")
                 yield Told(last_id, type_ or "message", document)
-            type_, data = "", []
+            elif last_id != told_id:
+                yield Told(last_id, HEARTBEAT, {})
+            told_id, type_, data = last_id, "", []
             continue
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
@@ -126,7 +131,7 @@ class Feed:
     def follow(self, after: int) -> Iterator[Told | None]:
         """Yield each message after a revision, and None when nothing came for a moment; it ends only by a Failure.
 
-        After a message of the type RESET the feed goes on from the revision `as_of` in it.
+        After a message of the type RESET the feed goes on, with a gap before it.
         """
         self._after, self._last_id = after, None
         while True:
@@ -139,7 +144,7 @@ class Feed:
             yield None
 
     def _connected(self) -> Iterator[Told | None]:
-        """Yield what comes over one connection, until the hub ends it in order or the feed begins anew."""
+        """Yield what comes over one connection, until the hub ends it in order."""
         with closing(Hub(self._endpoint)) as hub:
             after = None if self._last_id is not None else self._after
             headers = {"Accept": "text/event-stream"}
@@ -149,19 +154,9 @@ class Feed:
             self._absence.is_over()
             with closing(_Reading(hub, answer)) as reading:
                 while (told := reading.next(TICK_S)) is not _END:
-                    if told is not None and told.type == RESET:
-                        self._begin_anew(told.document.get("as_of"))
-                        yield told
-                        return
                     if told is not None:
                         self._last_id = told.id
-                    yield told
-
-    def _begin_anew(self, as_of: object) -> None:
-        if not isinstance(as_of, int):
-            said = f"{self._endpoint.server} does not stream like a hub: it does not say from where to go on"
-            raise Failure(Exit.UNEXPECTED, said)
-        self._after, self._last_id = as_of, None
+                    yield None if told is None or told.type == HEARTBEAT else told
 
 
 _END = Told(None, "end", {})

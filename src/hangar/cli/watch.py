@@ -105,7 +105,7 @@ def watch(
         if told is None:
             _stop_if_nobody_reads()
         elif told.type == RESET:
-            note(f"the feed begins anew ({clean(str(told.document.get('reason')))}): the list is read again")
+            note(f"the feed has a gap ({clean(str(told.document.get('reason')))}): the list is read again")
             is_all_stale = True
         elif changing.concerns(told.document):
             events.append(told.document)

@@ -1,135 +1,160 @@
-"""Whether what a drain evicts can fit elsewhere: a sound bound, whole GPUs by resource name.
+"""Whether what a drain evicts can fit elsewhere: a sound bound, that is right wherever it says no.
 
-It says "does not fit" only where that is certain as the cluster is now: no single node has the room for a pod, or all
+It says "does not fit" only where that is certain as the cluster is now: no single node could ever take a pod, or all
 of them together ask for more than is free. Anything else goes on; the scheduler, not we, places pods.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum, auto
+from itertools import chain
 
-from hangar.domain.ids import NodeName
-from hangar.domain.snapshot import Node, Pod
+from hangar.domain.groups import Group
+from hangar.domain.ids import OwnerUid, PodUid
+from hangar.domain.misfit import Misfit, by_interest, in_sum, on_no_node, over_quota
+from hangar.domain.neighbours import Shape, shape_of
+from hangar.domain.node_rules import Objection
+from hangar.domain.owners import desired_by
+from hangar.domain.placing import Quota
+from hangar.domain.scene import Scene
+from hangar.domain.seeker import Seeker, certain_seeker
+from hangar.domain.selection import is_orphaned
+from hangar.domain.snapshot import Node, Pod, Snapshot
 from hangar.domain.view import View
 
-PODS = "pods"
 
+class Need(Enum):
+    """Whether something has to come in a pod's place."""
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
-    """One resource that is missing: for one pod (`pod` set) on every single node, or for all pods in sum.
-
-    `asked` and `free` are amounts of `resource`: the most that is free on one node, or in sum on all. `resource` is
-    empty where no node takes the pod whatever it asks for, and `why` says what is in the way.
-    """
-
-    pod: Pod | None
-    resource: str
-    asked: int
-    free: int
-    nodes: int
-    why: str = ""
-
-    def __str__(self) -> str:
-        if not self.resource:
-            return f"{self._who()} fits on no node: {self.why}"
-        if self.pod is None:
-            return f"the pods ask for {self.asked} {self.resource} in sum, {self.free} are free on {self.nodes} node(s)"
-        return f"{self._who()} needs {self.asked} {self.resource} on one node, at most {self.free} are free on one"
-
-    def _who(self) -> str:
-        return str(self.pod.ref) if self.pod is not None else "a pod"
+    CERTAIN = auto()
+    DOUBTFUL = auto()  # its owner wants some of its moving pods back, and nobody knows which
+    NONE = auto()
 
 
 def misfits(moving: Iterable[Pod], view: View) -> tuple[Misfit, ...]:
-    """Return what certainly has no room off the draining nodes; empty where everything may fit."""
-    moving = tuple(moving)
-    nodes, room = open_nodes(view), _Room(view)
-    alone = tuple(misfit for pod in moving if (misfit := _misfit_of(pod, nodes, room)) is not None)
-    return alone or _missing_in_sum(moving, nodes, room)
+    """Return what certainly cannot come back off the draining nodes; empty where everything may.
 
-
-def takes(node: Node, pod: Pod) -> bool:
-    """Tell whether a node's taints and labels let a pod in."""
-    repelled = any(
-        taint.effect != "PreferNoSchedule" and not any(each.tolerates(taint) for each in pod.tolerations)
-        for taint in node.taints
-    )
-    return not repelled and all(node.labels.get(key) == value for key, value in pod.node_selector.items())
-
-
-def open_nodes(view: View) -> list[Node]:
-    """Return the nodes that new pods may go to: ready, not cordoned, and not about to be emptied."""
-    draining = view.draining_nodes()
-    nodes = view.snapshot.nodes.values()
-    return [node for node in nodes if node.ready and not node.unschedulable and node.name not in draining]
-
-
-class _Room:
-    """What each node has for pods of a priority, by resource; worked out where it is asked for, since most is not.
-
-    What terminates counts as free already, and so does what would have to give way: the scheduler may preempt it.
+    Where nodes are added on demand, only quotas are certain.
     """
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self._known: dict[tuple[NodeName, int], Mapping[str, int]] = {}
-
-    def on(self, node: Node, priority: int) -> Mapping[str, int]:
-        """Return what is free on a node, less than nothing where it holds more than it has."""
-        key = (node.name, priority)
-        if key not in self._known:
-            used: Counter[str] = Counter()
-            for pod in self._view.snapshot.pods_on(node.name):
-                if pod.priority >= priority and not pod.is_finished and not pod.is_terminating:
-                    used.update(_asked(pod))
-            self._known[key] = {resource: amount - used[resource] for resource, amount in node.allocatable.items()}
-        return self._known[key]
+    moving = tuple(moving)
+    needs = needs_of(moving, view)
+    needed = tuple(pod for pod in moving if needs[pod.ref.uid] is Need.CERTAIN)
+    refused = tuple(over_quota(pod, *each) for pod in needed if (each := exceeded(pod, view.snapshot)) is not None)
+    return refused if view.settings.has_autoscaler else refused + no_room(needed, Scene(moving, view))
 
 
-def _asked(pod: Pod) -> Mapping[str, int]:
-    return {**pod.requests, PODS: 1}
+def no_room(needed: tuple[Pod, ...], scene: Scene) -> tuple[Misfit, ...]:
+    """Return what certainly has no room: pods that no single node takes, or else what all lack in sum."""
+    check = _Check(scene)
+    alone = tuple(misfit for pod in needed if (misfit := check.alone(pod)) is not None)
+    return alone or check.together(needed)
 
 
-def _misfit_of(pod: Pod, nodes: list[Node], room: _Room) -> Misfit | None:
-    asked = _asked(pod)
-    seen: list[Mapping[str, int]] = []
-    for node in nodes:
-        if takes(node, pod):
-            free = room.on(node, pod.priority)
-            if all(free.get(name, 0) >= amount for name, amount in asked.items()):
-                return None
-            seen.append(free)
-    if not seen:
-        return Misfit(pod, "", 0, 0, 0, "no ready, schedulable node matches its node selector and tolerations")
-    best = {name: max(free.get(name, 0) for free in seen) for name in asked}
-    short = sorted((name for name in asked if best[name] < asked[name]), key=lambda name: (_is_common(name), name))
-    if not short:
-        return Misfit(pod, "", 0, 0, 0, f"no single node has all of {', '.join(sorted(asked))} free")
-    return Misfit(pod, short[0], asked[short[0]], max(0, best[short[0]]), len(seen))
-
-
-def _missing_in_sum(moving: tuple[Pod, ...], nodes: list[Node], room: _Room) -> tuple[Misfit, ...]:
-    """Return what all nodes together lack that take one of the pods or another."""
-    asked: Counter[str] = Counter()
+def needs_of(moving: tuple[Pod, ...], view: View) -> Mapping[PodUid, Need]:
+    """Return for each moving pod whether its owner wants another in its place."""
+    by_owner: dict[OwnerUid, list[Pod]] = {}
+    needs = {}
     for pod in moving:
-        asked.update(_asked(pod))
-    priority = max((pod.priority for pod in moving), default=0)
-    missing, hosts = dict(asked), 0
-    for node in nodes:
-        if all(amount <= 0 for amount in missing.values()):
-            return ()
-        if any(takes(node, pod) for pod in moving):
-            free = room.on(node, priority)
-            missing = {name: amount - max(0, free.get(name, 0)) for name, amount in missing.items()}
-            hosts += 1
-    return tuple(
-        Misfit(None, name, asked[name], asked[name] - amount, hosts)
-        for name, amount in sorted(missing.items())
-        if amount > 0
-    )
+        top = view.snapshot.top_owner(pod)
+        if top is None or is_orphaned(pod, view.snapshot):
+            needs[pod.ref.uid] = Need.NONE
+        else:
+            by_owner.setdefault(top.uid, []).append(pod)
+    for owner, pods in by_owner.items():
+        need = _need(owner, pods, view)
+        needs.update((pod.ref.uid, need) for pod in pods)
+    return needs
 
 
-def _is_common(resource: str) -> bool:
-    """CPU, memory and pod slots last: where a GPU is missing too, the GPU is what people ask about."""
-    return resource in ("cpu", "memory", PODS)
+def _need(owner: OwnerUid, moving: list[Pod], view: View) -> Need:
+    desired = desired_by(owner, view.snapshot)
+    if desired is None:
+        return Need.CERTAIN
+    units, draining = {_unit(pod) for pod in moving}, view.draining_nodes()
+    elsewhere = {
+        _unit(pod)
+        for pod in view.snapshot.pods_of(owner)
+        if pod.node is not None and pod.node not in draining and not pod.is_finished and not pod.is_terminating
+    }
+    missing = desired - len(elsewhere - units)
+    return Need.CERTAIN if missing >= len(units) else Need.DOUBTFUL if missing > 0 else Need.NONE
+
+
+def _unit(pod: Pod) -> Group | PodUid:
+    """Return what an owner counts a pod as: itself, or the group that it is of."""
+    return pod.group or pod.ref.uid
+
+
+def exceeded(pod: Pod, snapshot: Snapshot) -> tuple[Quota, str] | None:
+    """Return a quota that has more in use than it allows of what a pod asks for, with the quota's name for that.
+
+    Where it is only full, the pod's end makes room for what comes in its place.
+    """
+    for quota, name, _ in quotas_on(pod, snapshot):
+        if quota.used.get(name, 0) > quota.hard[name]:
+            return quota, name
+    return None
+
+
+def quotas_on(pod: Pod, snapshot: Snapshot) -> Iterator[tuple[Quota, str, int]]:
+    """Yield each bound of a quota that a pod counts against: the quota, its name for the resource, what is asked."""
+    if not snapshot.quotas:
+        return
+    asked = {"pods": 1, "count/pods": 1}
+    for name, amount in pod.requests.items():
+        if amount > 0:
+            asked[f"requests.{name}"] = amount
+            if "/" not in name:
+                asked[name] = amount
+    for (namespace, _), quota in sorted(snapshot.quotas.items()):
+        if namespace == pod.ref.namespace:
+            yield from ((quota, name, asked[name]) for name in sorted(quota.hard) if name in asked)
+
+
+class _Check:
+    """The bound on one scene; what was found out for one pod serves all of its shape."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._seekers: dict[Shape, Seeker] = {}
+        self._refused: dict[Shape, list[tuple[Node, Objection]] | None] = {}
+
+    def alone(self, pod: Pod) -> Misfit | None:
+        """Return why no single node takes a pod, or None if one may."""
+        shape = shape_of(pod)
+        if shape not in self._refused:
+            self._seekers[shape] = certain_seeker(pod, self._scene)
+            self._refused[shape] = self._refusals(self._seekers[shape])
+        refused = self._refused[shape]
+        return on_no_node(pod, self._seekers[shape], refused) if refused is not None else None
+
+    def _refusals(self, seeker: Seeker) -> list[tuple[Node, Objection]] | None:
+        refused = []
+        for node in self._scene.nodes:
+            why = seeker.objection(node)
+            if why is None:
+                return None
+            refused.append((node, why))
+        return refused
+
+    def together(self, needed: tuple[Pod, ...]) -> tuple[Misfit, ...]:
+        """Return what all nodes lack in sum, of those that take one of the pods that ask for it."""
+        seekers = [self._seekers[shape_of(pod)] for pod in needed]
+        asked: Counter[str] = Counter()
+        for each in seekers:
+            asked.update(each.asked)
+        missing, hosts = dict(asked), Counter[str]()
+        kinds = list({id(each): each for each in seekers}.values())
+        for node in self._scene.nodes:
+            wanted = {name for name, amount in missing.items() if amount > 0}
+            if not wanted:
+                return ()
+            takers = [each for each in kinds if not wanted.isdisjoint(each.asked) and each.objection(node) is None]
+            for name in wanted.intersection(chain.from_iterable(each.asked for each in takers)):
+                missing[name] -= max(0, self._scene.most_free(node).get(name, 0))
+                hosts[name] += 1
+        return tuple(
+            in_sum(name, asked[name], asked[name] - missing[name], hosts[name])
+            for name in sorted(missing, key=by_interest)
+            if missing[name] > 0
+        )

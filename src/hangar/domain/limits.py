@@ -40,6 +40,10 @@ and one that failed is tried again after RETRY_MAX_S."""
 INVENTORY_INTERVAL_S = 1.0
 """Ordinary changes of nodes are sent at most this often; cordon and ready flips go at once."""
 
+RESTORED_NUMBERS_SKIPPED = 1_000_000_000
+"""By how much revisions and epochs go up when a restored record is taken up: more than anything lost can have used, so
+that none of them ever means two things."""
+
 HUB_START_LEASES = 2
 """After a start the hub hands over and ends nothing before this many leases: whoever is alive is heard by then."""
 
@@ -123,6 +127,36 @@ UNREAD_BYTES_MAX = 8 * 1_048_576
 
 UNREAD_WAIT_S = 2.0
 """How long a refusal waits for the caller to finish sending."""
+
+FEED_POLL_S = 0.25
+"""How often a hub looks whether somebody else wrote to the store: what it hears of at once, it need not look for."""
+
+NOTICES_RETRY_S = 1.0
+"""How soon the connection over which other hubs give notice is opened again; meanwhile looking makes up for it."""
+
+FEED_ROWS_MAX = 500
+"""Events that are read at once on the way to those who follow the feed."""
+
+STREAMS_MAX = 1000
+"""Streams that may be open at a time: each costs a connection and, every quarter of a minute, a heartbeat."""
+
+STREAM_QUEUE_ROWS_MAX = 1000
+"""Events that may wait for one reader of a stream: minutes of a busy fleet; who is slower starts anew from a list."""
+
+STREAM_BACK_REVS_MAX = 100_000
+"""A stream goes back so far at most; who has been away for longer starts anew from a list, which is quicker."""
+
+STREAM_HEARTBEAT_S = 15.0
+"""A stream without news says so this often: well inside the minute after which proxies cut a silent connection."""
+
+STREAM_TOKEN_CHECK_S = 1.0
+"""How often the tokens of open streams are looked up: one that is revoked or over ends its streams within that."""
+
+STREAM_SEND_MAX_S = 30.0
+"""A reader that takes nothing for so long is let go, whatever still waits for it."""
+
+STREAM_MESSAGE_BYTES_MAX = 4096
+"""What a WebSocket's client may send at once; there is nothing for it to say."""
 
 WAITERS_MAX = 10_000
 """Long polls that may be parked at a time: about 20 KiB each, so 200 MB."""

@@ -76,9 +76,23 @@ def desired_by(owner: OwnerUid, snapshot: Snapshot) -> int | None:
     known = snapshot.owners.get(owner)
     if known is not None:
         return known.desired
+    groups = _groups_desired_by(owner, snapshot)
+    if groups is not None:
+        return groups
     below = [desired_by(child, snapshot) for child in snapshot.owners_by_parent.get(owner, ())]
     counts = [each for each in below if each is not None]
     return sum(counts) if counts and len(counts) == len(below) else None
+
+
+def _groups_desired_by(owner: OwnerUid, snapshot: Snapshot) -> int | None:
+    """Return how many groups a keeper of groups wants: as many as the StatefulSet of their leaders has replicas."""
+    for pod in snapshot.pods_of(owner):
+        if pod.group is None:
+            return None
+        keeper = snapshot.owners.get(pod.controller.uid) if pod.controller is not None else None
+        if keeper is not None and keeper.parent is not None and keeper.parent.kind == pod.group.kind:
+            return keeper.desired
+    return None
 
 
 def keeps_last_ready(pod: Pod, view: View) -> Blocker | None:

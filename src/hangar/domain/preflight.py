@@ -107,12 +107,10 @@ def obstacles(node: Node, moving: Iterable[Pod], view: View, since: Since, choic
             Obstacle("blocked_by_budget", why, _owner_may_react(pod, why, node, view, since))
             for pod, why in _never_allowed(moving, view)
         ]
-        if not view.settings.has_autoscaler:
-            wanted = [pod for pod in moving if pod.controller is not None]
-            found += [
-                Obstacle("no_capacity", str(each), _owner_may_react(each.pod, str(each), node, view, since))
-                for each in misfits(wanted, view)
-            ]
+        found += [
+            Obstacle(each.code, str(each), _owner_may_react(each.pod, str(each), node, view, since))
+            for each in misfits(moving, view)
+        ]
     return tuple(found)
 
 

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 
 from hangar.domain.blockers import blocker, listed
 from hangar.domain.decision import Blocker, Fail
-from hangar.domain.fit import open_nodes, takes
 from hangar.domain.ids import OwnerUid, PodUid
 from hangar.domain.limits import CREATION_GRACE_S, UNSCHEDULABLE_GRACE_S
 from hangar.domain.moves import TrackedPod
+from hangar.domain.node_rules import open_nodes, takes
 from hangar.domain.owners import Shortfall, creation_failure, name_of, shortfall
 from hangar.domain.snapshot import Node
 from hangar.domain.view import View

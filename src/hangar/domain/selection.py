@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from hangar.domain.fit import takes
+from hangar.domain.node_rules import takes
 from hangar.domain.snapshot import UNSCHEDULABLE_TAINT, Node, Pod, Snapshot, Taint
 
 READ_OWNER_KINDS = frozenset({"DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"})
@@ -87,9 +87,14 @@ def _unmanaged(pod: Pod, _: Snapshot) -> Selected | None:
 
 def _orphaned(pod: Pod, snapshot: Snapshot) -> Selected | None:
     """A pod whose controller was deleted is as good as bare."""
+    return Refuse(RefuseReason.ORPHANED) if is_orphaned(pod, snapshot) else None
+
+
+def is_orphaned(pod: Pod, snapshot: Snapshot) -> bool:
+    """Tell whether a pod's controller is of a kind that we read, and not there."""
     if pod.controller is None or pod.controller.kind not in READ_OWNER_KINDS:
-        return None
-    return None if pod.controller.uid in snapshot.owners else Refuse(RefuseReason.ORPHANED)
+        return False
+    return pod.controller.uid not in snapshot.owners
 
 
 _RULES: tuple[Callable[[Pod, Snapshot], Selected | None], ...] = (

@@ -1,4 +1,4 @@
-"""hangar-server: the hub's process. `serve` runs it; `token create` lets somebody in."""
+"""hangar-server: the hub's process. `serve` runs it, `token create` lets somebody in, `restored` follows a restore."""
 
 import argparse
 import asyncio
@@ -25,6 +25,7 @@ from hangar.hub.store.lockfile import LockedError, locked
 from hangar.hub.store.migrate import WrongSchemaError
 from hangar.hub.store.store import Store
 from hangar.hub.store.writer import StoreUnavailableError
+from hangar.hub.usecases.recover import recover
 from hangar.hub.usecases.tokens import TokenRequest, create_token
 from hangar.hub.validation import field_errors
 from hangar.telemetry.logs import configure_logs
@@ -42,9 +43,13 @@ def main(argv: list[str] | None = None) -> int:
     given = {name: value for name, value in vars(args).items() if name in HubSettings.model_fields and value}
     try:
         settings = HubSettings(**given)
-        if args.command == "serve":
-            return _serve(settings)
-        return _create_token(settings, args)
+        match args.command:
+            case "serve":
+                return _serve(settings)
+            case "restored":
+                return _take_up(settings)
+            case _:
+                return _create_token(settings, args)
     except ValidationError as error:
         for each in field_errors(error):
             setting = f"HANGAR_{each.path.upper()} " if each.path else ""
@@ -72,6 +77,10 @@ def _parser() -> argparse.ArgumentParser:
         _add_setting(serving, name)
     text = HubSettings.model_fields["insecure_plain_http"].description
     serving.add_argument("--insecure-plain-http", action="store_true", help=f"{text} (HANGAR_INSECURE_PLAIN_HTTP)")
+    restored = commands.add_parser(
+        "restored", help="say that the database was restored from a backup, so that nothing lost since is relied on"
+    )
+    _add_setting(restored, "db")
     token = commands.add_parser("token", help="let somebody in").add_subparsers(required=True, metavar="COMMAND")
     creating = token.add_parser("create", help="make a token in the database, whether or not a hub runs on it")
     _add_setting(creating, "db")
@@ -152,6 +161,20 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+# --- restored ---------------------------------------------------------------------------------------------------------
+
+
+def _take_up(settings: HubSettings) -> int:
+    store = _open_beside(database(settings.db))
+    try:
+        store.write(lambda tx: recover(tx, SystemClock().now_us() if tx.now_us is None else tx.now_us))
+        position = store.position()
+    finally:
+        store.close()
+    print(f"taken up as a restored record, from revision {position.rev}: operators begin anew in half a minute")
+    return 0
 
 
 # --- token create -----------------------------------------------------------------------------------------------------

@@ -48,6 +48,11 @@ def event_sentence(type_: EventType, name: str, actor: str | None, data: JsonObj
             return f"a token for {name} with the role {data['role']} was created{by}"
         case EventType.TOKEN_REVOKED:
             return f"the token {data['id']} of {name} was revoked{by}"
+        case EventType.HUB_RESTORED:
+            return (
+                f"the hub's record was restored from a backup, or lost its newest part: it goes on after revision "
+                f"{data['kept_rev']}; operators are asked for what they are doing"
+            )
 
 
 def _because(data: JsonObject) -> str:

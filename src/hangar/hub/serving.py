@@ -10,8 +10,16 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from hangar.domain.limits import KEEP_ALIVE_S, SHUTDOWN_GRACE_S
+from hangar.domain.limits import (
+    KEEP_ALIVE_S,
+    SHUTDOWN_GRACE_S,
+    STREAM_HEARTBEAT_S,
+    STREAM_MESSAGE_BYTES_MAX,
+    STREAM_SEND_MAX_S,
+)
 from hangar.hub.app import hub_in
 
 BACKLOG = 1024
@@ -26,8 +34,17 @@ class Tls:
     key: Path
 
 
+class _WebSockets(WebSocketsSansIOProtocol):
+    """uvicorn's WebSockets, which do not take a refusal in the handshake for a fault."""
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body":
+            self.handshake_complete = True  # uvicorn forgets to note it, and then complains of it
+
+
 class _Server(uvicorn.Server):
-    """uvicorn's server, which leaves signals to the process and lets parked requests end first."""
+    """uvicorn's server, which leaves signals to the process and lets parked requests and streams end first."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
@@ -44,6 +61,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._hub.tail.close()
+        self._hub.streams.close()
         await super().shutdown(sockets)
 
 
@@ -57,7 +75,11 @@ async def serve(app: FastAPI, host: str, port: int, tls: Tls | None = None) -> A
     config = uvicorn.Config(
         app,
         http="httptools",
-        ws="none",
+        ws=_WebSockets,
+        ws_per_message_deflate=False,  # a message is encoded once for all who read it
+        ws_max_size=STREAM_MESSAGE_BYTES_MAX,
+        ws_ping_interval=STREAM_HEARTBEAT_S,
+        ws_ping_timeout=STREAM_SEND_MAX_S,
         lifespan="on",
         log_config=None,
         access_log=False,

@@ -67,10 +67,14 @@ class Tail:
         if is_failed and self._shared.get(key) is made:
             del self._shared[key]
 
+    def wake_all(self) -> None:
+        """Wake everybody: what they know may not be so any more."""
+        self._wake(list(self._waiting))
+
     def close(self) -> None:
         """Wake everybody, so that no parked request holds up the end of the hub."""
         self.is_closing = True
-        self._wake(list(self._waiting))
+        self.wake_all()
 
     def _wake(self, keys: list[str]) -> None:
         for key in keys:

@@ -23,7 +23,8 @@ def answer_doc(question: str, foreseen: Plan | Fail) -> AnswerDoc:
     """Return the answer to a question: the plan, or why there is none."""
     if isinstance(foreseen, Fail):
         return AnswerDoc(id=question, refusal=foreseen.message)
-    return AnswerDoc(id=question, plan=msgspec.to_builtins(foreseen))
+    # What a pod asks for may be a read-only view of a mapping, which the encoder does not know.
+    return AnswerDoc(id=question, plan=msgspec.to_builtins(foreseen, enc_hook=dict))
 
 
 def result_doc(end: End[object]) -> ResultDoc:

@@ -1,6 +1,5 @@
 """What the hub is told of the nodes: whole documents of those that changed, cordon and ready flips at once."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -41,12 +40,14 @@ def _facts(node: Node) -> tuple[object, ...]:
 
 
 def _document(node: Node, snapshot: Snapshot) -> NodeDoc:
-    allocated: Counter[str] = Counter()
+    allocated: dict[str, int] = {}
     replicas = 0
     for pod in snapshot.pods_on(node.name):
         if pod.is_finished:
             continue
-        allocated.update({**pod.requests, "pods": 1})
+        allocated["pods"] = allocated.get("pods", 0) + 1
+        for resource, amount in pod.requests.items():  # of every pod, every second: no Counter
+            allocated[resource] = allocated.get(resource, 0) + amount
         replicas += not isinstance(select(pod, snapshot), Skip)
     return NodeDoc(
         name=node.name,
@@ -57,7 +58,7 @@ def _document(node: Node, snapshot: Snapshot) -> NodeDoc:
         labels=dict(node.labels),
         capacity=dict(node.capacity),
         allocatable=dict(node.allocatable),
-        allocated=dict(allocated),
+        allocated=allocated,
         replicas=replicas,
     )
 

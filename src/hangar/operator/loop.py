@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
+import msgspec
 import structlog
 
 from hangar.clock import Clock
@@ -142,7 +144,8 @@ class Operator:
         while True:
             sent_at_s = self._clock.monotonic_s()
             try:
-                grant = await self._channel.open_session(self._request)
+                held = list(self._conductor.operations)
+                grant = await self._channel.open_session(msgspec.structs.replace(self._request, held=held))
             except HubError as error:
                 if (error.code or str(error)) != told:  # a standby's message differs each time it asks
                     told = error.code or str(error)
@@ -244,7 +247,8 @@ class Operator:
                 )
             except HubError as error:
                 _raise_if_lost(error)
-                log.warning("report failed", why=str(error), request=error.request)
+                named = [each.id for each in reports]
+                log.warning("report failed", why=str(error), request=error.request, operations=named)
                 await asyncio.sleep(error.retry_after_s or pause_s)
                 pause_s = min(pause_s * 2, RETRY_MAX_S)
                 self._report_wanted.set()
@@ -326,7 +330,7 @@ class Operator:
         for operation, step in steps:
             task = asyncio.create_task(self._take(operation, step))
             self._steps.add(task)
-            task.add_done_callback(self._step_ended)
+            task.add_done_callback(partial(self._step_ended, operation))
 
     async def _take(self, operation: OperationId, step: Step) -> None:
         def gate() -> str | None:
@@ -346,10 +350,10 @@ class Operator:
         level("step answered", operation=operation, step=repr(step), answer=repr(answer))
         self._turn_wanted.set()
 
-    def _step_ended(self, task: asyncio.Task[None]) -> None:
+    def _step_ended(self, operation: OperationId, task: asyncio.Task[None]) -> None:
         self._steps.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("a step failed", exc_info=error)
+            log.error("a step failed", operation=operation, exc_info=error)
 
     def _tell_ends(self) -> None:
         """Write the reason of each end to the log, once, even if the hub cannot be reached to hear it."""

@@ -18,7 +18,8 @@ class SessionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """POST /v1/operator/session: an operator asks to act for its token's cluster.
 
     `incarnation` is fresh for each start of the process; `kinds` maps each kind it carries out to its version;
-    `allowed` is what its settings allow, cut down by what Kubernetes grants.
+    `allowed` is what its settings allow, cut down by what Kubernetes grants. `held` are the operations that it was
+    carrying out when it lost its last session: after a restore the hub goes on with those alone.
     """
 
     protocol: int
@@ -28,6 +29,7 @@ class SessionRequest(msgspec.Struct, frozen=True, kw_only=True):
     allowed: list[str]
     operator_version: str = ""
     kubernetes_version: str = ""
+    held: list[str] = []
 
 
 class SessionGrant(msgspec.Struct, frozen=True, kw_only=True):

@@ -90,8 +90,10 @@ def test_the_document_names_every_route_of_users_and_none_of_operators(document:
         "/v1/operations/{id}/events",
         "/v1/operations/{id}/wait",
         "/v1/operations/{id}:cancel",
+        "/v1/stream",
         "/v1/tokens",
         "/v1/tokens/{id}",
+        "/v1/watch",
         "/v1/whoami",
     ]
 
@@ -133,6 +135,8 @@ def test_every_answer_is_as_documented(api: Api, document: Any) -> None:
         ("POST", "/v1/tokens", 201, {"json": {"name": "yan", "role": "maintainer"}}),
         ("DELETE", f"/v1/tokens/{token}", 200, {}),
         ("GET", "/v1/whoami", 200, {}),
+        ("GET", "/v1/stream?after=x", 400, {}),
+        ("GET", "/v1/watch", 400, {}),
     ]
     for method, path, status, given in samples:
         answer = api.request(method, path, **given)

@@ -3,16 +3,21 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends
+from starlette.requests import HTTPConnection
 
 from hangar.clock import Clock
 from hangar.domain.limits import OPERATOR_TOKEN_CACHED_S, TOKEN_CACHED_S, TOKENS_CACHED_MAX
+from hangar.hub.hubtime import HubTime
 from hangar.hub.principals import Principal, Role, require
 from hangar.hub.store.store import Store
 from hangar.hub.usecases.tokens import FoundToken, digest, find_token
 from hangar.wire.problems import Problem, ProblemCode
 
 SCHEME = "Bearer"
+
+SUBPROTOCOL = "bearer."
+"""How a WebSocket's subprotocol begins that has a token in it, since browsers let nobody set a header there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +29,10 @@ class _Known:
 class Authenticator:
     """Finds principals by their tokens. A valid token is looked up again after a moment, so revoking works."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, time: HubTime) -> None:
         self._store = store
         self._clock = clock
+        self._time = time
         self._known: dict[str, _Known] = {}
 
     async def principal(self, authorization: str | None) -> Principal:
@@ -40,7 +46,7 @@ class Authenticator:
         known = self._known.get(sha256)
         if known is None or known.until_s <= now_s:
             known = await self._look_up(sha256, now_s)
-        if known.token.expires_us is not None and known.token.expires_us <= self._clock.now_us():
+        if known.token.expires_us is not None and known.token.expires_us <= self._time.now_us():
             raise _unauthenticated("this token has expired: ask an admin for another")
         return known.token.principal
 
@@ -65,9 +71,28 @@ def _unauthenticated(detail: str) -> Problem:
     return Problem(ProblemCode.UNAUTHENTICATED, detail)
 
 
-async def caller(request: Request) -> Principal:
+def authorization_of(connection: HTTPConnection) -> str | None:
+    """Return how a caller says who he is: by a header, or where browsers open a WebSocket, by a subprotocol."""
+    header = connection.headers.get("authorization")
+    if header is None and (secret := _offered(connection)) is not None:
+        return f"{SCHEME} {secret.removeprefix(SUBPROTOCOL)}"
+    return header
+
+
+def subprotocol_of(connection: HTTPConnection) -> str | None:
+    """Return the subprotocol that a WebSocket is opened with: one that is no token, where there is one."""
+    offered: list[str] = connection.scope.get("subprotocols", [])
+    return next((each for each in offered if not each.startswith(SUBPROTOCOL)), _offered(connection))
+
+
+def _offered(connection: HTTPConnection) -> str | None:
+    offered: list[str] = connection.scope.get("subprotocols", [])
+    return next((each for each in offered if each.startswith(SUBPROTOCOL)), None)
+
+
+async def caller(connection: HTTPConnection) -> Principal:
     """Return who sends the request, of whatever role."""
-    principal: Principal = await request.app.state.hub.authenticator.principal(request.headers.get("authorization"))
+    principal: Principal = await connection.app.state.hub.authenticator.principal(authorization_of(connection))
     return principal
 
 

@@ -17,6 +17,20 @@ DESCRIPTION = (
 )
 
 
+STREAM_ANSWER: JsonObject = {
+    "description": "The stream. Each event has its place in the feed as `id`, its type as `event`, and itself, as GET "
+    "/v1/events has it, as `data`. `event: reset` says that what the reader knows is not to be relied on: `data` has "
+    "the `reason` (`too_old`, `future`, `restored`, `slow`) and the revision `as_of` from which it goes on. While "
+    "nothing happens, comments come, and move the `id` on.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+WATCH_ANSWER: JsonObject = {
+    "description": "The connection is a WebSocket now. Its messages are JSON: `id` and `type` as in the stream, and as "
+    "`event` the event itself, of a `reset` its reason and `as_of`, of a `heartbeat` null. Browsers, which cannot set "
+    "a header, offer the token as a subprotocol, `bearer.TOKEN`.",
+}
+
+
 def json_body(model: type[BaseModel], headers: Mapping[str, str]) -> JsonObject:
     """Return what a route says of a JSON body that it reads itself, and of the headers that it takes."""
     return {

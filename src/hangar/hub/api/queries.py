@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Query, Request
+from starlette.requests import HTTPConnection
 
 from hangar.clock import to_us
 from hangar.domain.limits import PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX
@@ -12,7 +13,7 @@ from hangar.hub.validation import has_control_characters
 from hangar.wire.problems import FieldError
 
 
-async def known_parameters(request: Request) -> None:
+async def known_parameters(request: HTTPConnection) -> None:
     """Raise INVALID_FILTER for a query parameter that this route does not have, that comes twice, or is no text."""
     allowed = [each.alias for each in request.scope["route"].dependant.query_params]
     for sub in request.scope["route"].dependant.dependencies:
@@ -26,7 +27,7 @@ def no_parameters(request: Request) -> None:
         _check(request, [])
 
 
-def _check(request: Request, allowed: list[str]) -> None:
+def _check(request: HTTPConnection, allowed: list[str]) -> None:
     errors: list[FieldError] = []
     seen: set[str] = set()
     for name, value in request.query_params.multi_items():

@@ -235,6 +235,13 @@ def begin_writing(connection: Connection) -> int | None:
     return int(connection.execute(_GATE, {"lock": WRITERS_LOCK}).scalar_one())
 
 
+def begin_migrating(connection: Connection) -> None:
+    """Wait like a writer, so that of several hubs that start at once one migrates; it may take as long as it takes."""
+    begin_writing(connection)
+    if connection.dialect.name == POSTGRESQL:
+        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+
+
 def database_now_us(connection: Connection) -> int | None:
     """Return the database's time in microseconds since 1970, None where it has no clock of its own."""
     return None if connection.dialect.name != POSTGRESQL else int(connection.execute(_NOW_US).scalar_one())
@@ -264,6 +271,19 @@ def is_in_transaction(connection: Connection) -> bool:
             psycopg.pq.TransactionStatus.INERROR,
         )
     return isinstance(driver, sqlite3.Connection) and driver.in_transaction
+
+
+# --- the mark beside a file -------------------------------------------------------------------------------------------
+
+
+def is_marked(connection: Connection) -> bool:
+    """Tell whether a database file has had a mark beside it: the file itself says so, wherever it is copied."""
+    return bool(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+
+
+def note_marked(connection: Connection) -> None:
+    """Write into a database file that there is a mark beside it."""
+    connection.exec_driver_sql("PRAGMA user_version = 1")
 
 
 # --- what hubs on one server tell each other --------------------------------------------------------------------------

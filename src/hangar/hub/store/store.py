@@ -8,19 +8,20 @@ from functools import cache
 from typing import TypeVar, cast
 
 import psycopg
-from sqlalchemy import Connection, Engine, delete, insert
+from sqlalchemy import URL, Connection, Engine, delete, insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from hangar.clock import SystemClock
 from hangar.domain.limits import READINESS_PROBE_BYTES, READING_THREADS
 from hangar.hub.store import dialects
 from hangar.hub.store.dialects import Database
+from hangar.hub.store.mark import Mark
 from hangar.hub.store.migrate import WrongSchemaError, create_fresh, migrate, migrate_beside
 from hangar.hub.store.notices import Notice, read_notice
 from hangar.hub.store.records import Position, feed_position
 from hangar.hub.store.tables import readiness
 from hangar.hub.store.tx import Committed, Tx
-from hangar.hub.store.writer import Job, OnBegin, Outcome, Signature, StoreUnavailableError, Writer, commit_jobs
+from hangar.hub.store.writer import UNAVAILABLE, Committing, Job, OnBegin, StoreUnavailableError, Writer, commit_jobs
 
 T = TypeVar("T")
 OnCommit = Callable[[Committed], None]
@@ -33,14 +34,17 @@ class Store:
     OutcomeUnknownError.
     """
 
-    def __init__(self, writing: Engine, reading: Engine, *, has_threads: bool) -> None:
+    def __init__(self, writing: Engine, reading: Engine, *, has_threads: bool, mark: Mark | None = None) -> None:
         self._writing = writing
         self._reading = reading
+        self._mark = mark
+        self._is_marked = False
         self._listeners: list[OnCommit] = []
         self._time_listeners: list[OnBegin] = []
-        # Under the name other hubs on the database are told; the clock is for how long writes take.
-        self._signature = Signature(secrets.token_hex(8), SystemClock())
-        self._writer = Writer(writing, self._signature, self._begins, self._came) if has_threads else None
+        self._name = secrets.token_hex(8)
+        # The clock is for how long writes take; what is written gets its instants from use cases.
+        self._committing = Committing(self._name, self._begins, SystemClock())
+        self._writer = Writer(writing, self._committing, self._committed) if has_threads else None
         self._readers = ThreadPoolExecutor(READING_THREADS, "store-reader") if has_threads else None
         self.is_remote = writing.dialect.name == dialects.POSTGRESQL
 
@@ -66,7 +70,8 @@ class Store:
             writing.dispose()
             raise _unavailable(error) from error
         reading = dialects.reading_engine(database, connections_max=READING_THREADS + 2)
-        return cls(writing, reading, has_threads=has_threads)
+        mark = None if isinstance(database, URL) else Mark(database)
+        return cls(writing, reading, has_threads=has_threads, mark=mark)
 
     @classmethod
     def in_memory(cls) -> "Store":
@@ -136,6 +141,30 @@ class Store:
         """Return where the feed is now."""
         return self.read(feed_position)
 
+    def why_restored(self) -> str | None:
+        """Return how one sees that the database is an earlier state of itself, None where one does not.
+
+        Only a file has a mark beside it. What is on a server may have been restored unseen.
+        """
+        now = self.position()
+        if self._mark is None or now.rev == 0:
+            return None
+        noted = self._mark.read()
+        if noted is None and self.read(dialects.is_marked):
+            return f"{self._mark.path}, which stood beside the database, is missing or cannot be read"
+        if noted is not None and noted.rev > now.rev:
+            return f"the database is at revision {now.rev}, and {self._mark.path} knows revision {noted.rev}"
+        return None
+
+    async def remember(self, position: Position) -> None:
+        """Note beside a file how far it has come, so that an earlier state of it is noticed. Raises OSError."""
+        if self._mark is None or position.rev == 0:
+            return
+        if not self._is_marked:
+            await self.write_async(lambda tx: dialects.note_marked(tx.connection))
+            self._is_marked = True
+        await asyncio.to_thread(self._mark.write, position)
+
     def now_us(self) -> int | None:
         """Return the database's time in microseconds since 1970, None where it has no clock of its own."""
         return self.read(dialects.database_now_us)
@@ -149,7 +178,7 @@ class Store:
         try:
             async for text in dialects.notices(url):
                 notice = read_notice(text)
-                if notice.writer != self._signature.writer:
+                if notice.writer != self._name:
                     heard(notice)
         except psycopg.Error as error:
             raise StoreUnavailableError(dialects.why_unreachable(error) or str(error)) from error
@@ -173,20 +202,20 @@ class Store:
         if self._writer is not None:
             self._writer.enqueue(job)
         else:
-            self._came(commit_jobs(self._writing, [job], self._signature, self._begins))
+            self._committed(commit_jobs(self._writing, [job], self._committing))
         return job
 
     def _begins(self, now_us: int) -> None:
         for listener in self._time_listeners:
             listener(now_us)
 
-    def _came(self, outcome: Outcome) -> None:
-        if outcome.trouble is not None:
+    def _committed(self, committed: Committed) -> None:
+        if committed.outcomes[UNAVAILABLE]:
             # A server that answers reads but refuses writes is no longer the one to talk to.
             dialects.reconnect(self._writing)
             dialects.reconnect(self._reading)
         for listener in self._listeners:
-            listener(outcome.committed)
+            listener(committed)
 
 
 @cache

@@ -36,11 +36,12 @@ class EventType(StrEnum):
     NODE_NOT_READY = "node.not_ready"
     TOKEN_CREATED = "token.created"  # noqa: S105 - the name of an event
     TOKEN_REVOKED = "token.revoked"  # noqa: S105 - the name of an event
+    HUB_RESTORED = "hub.restored"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an event is about: `kind` is operation, cluster, node or token."""
+    """What an event is about: `kind` is operation, cluster, node, token or hub."""
 
     kind: str
     name: str
@@ -79,28 +80,30 @@ class Committed:
     """What a commit brought about: the keys of those to wake, the rows of its events, and the revisions it took.
 
     `first_rev` to `last_rev` are all of them, those without an event too; both are 0 where nothing was stamped.
-    `requests` has the ids of the requests that caused the events, by their revisions. `outcomes` counts the writes
-    that were `committed`, `refused` or met an `unavailable` store; they took `took_s` together.
+    `requests` has the ids of the requests that caused them, by their revisions. `outcomes` counts the writes that
+    were `committed`, `refused` or met an `unavailable` store; they took `took_s` together.
     """
 
     woken: set[str] = field(default_factory=set)
     events: list[JsonObject] = field(default_factory=list)
+    first_rev: int = 0
+    last_rev: int = 0
     requests: dict[int, str] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     took_s: float = 0.0
-    first_rev: int = 0
-    last_rev: int = 0
 
-    def took(self, first_rev: int, last_rev: int) -> None:
+    def took_revs(self, first_rev: int, last_rev: int) -> None:
         """Note revisions, which follow on those noted before."""
         self.first_rev = self.first_rev or first_rev
         self.last_rev = last_rev or self.last_rev
 
-    def add(self, later: "Committed") -> None:
-        """Note what a later part of the same commit brought about."""
+    def add(self, later: "Committed", request: str | None) -> None:
+        """Note what a later part of the same commit brought about, and which request asked for it."""
         self.woken |= later.woken
         self.events += later.events
-        self.took(later.first_rev, later.last_rev)
+        self.took_revs(later.first_rev, later.last_rev)
+        if request is not None:
+            self.requests |= dict.fromkeys((each["rev"] for each in later.events), request)
 
 
 class Tx:
@@ -176,7 +179,7 @@ class Tx:
             return
         count = max(1, len(self._events))
         rev = int(self.connection.execute(_ADVANCE, {"count": count}).scalar_one())
-        self.committed.took(rev - count + 1, rev)
+        self.committed.took_revs(rev - count + 1, rev)
         if self._events:
             first = rev - count + 1
             numbered = [{"rev": first + offset, **each} for offset, each in enumerate(self._events)]

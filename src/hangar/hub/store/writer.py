@@ -16,6 +16,9 @@ from hangar.hub.store.notices import notice_of
 from hangar.hub.store.tx import Committed, Tx
 from hangar.telemetry.logs import current_request
 
+UNAVAILABLE = "unavailable"
+"""The outcome of a write for which the database could not serve."""
+
 OnBegin = Callable[[int], object]
 """Called as a transaction begins, with the database's time in microseconds, where the database has a clock."""
 
@@ -42,28 +45,20 @@ class Job:
         self.error: BaseException | None = None
         self.committed = Committed()
 
-    def settle(self, refusal: StoreUnavailableError | None = None) -> None:
-        """Tell whoever waits; a refusal goes before what the job itself came to."""
-        error = refusal or self.error
-        if error is not None:
-            self.future.set_exception(error)
+    def settle(self) -> None:
+        """Tell whoever waits."""
+        if self.error is not None:
+            self.future.set_exception(self.error)
         else:
             self.future.set_result(self.result)
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What came of a batch of jobs: what was committed, and why the database could not serve, if it could not."""
-
-    committed: Committed
-    trouble: StoreUnavailableError | None = None
-
-
 @dataclass(frozen=True, slots=True)
-class Signature:
-    """Who writes: under which name other hubs on the database are told, and the clock that times the writes."""
+class Committing:
+    """What commits need of their hub: its name among those on the database, whom to tell the time, and its clock."""
 
-    writer: str
+    name: str
+    on_begin: OnBegin
     clock: Clock
 
 
@@ -71,57 +66,50 @@ class _AgainError(Exception):
     """Nothing was committed, and nothing is wrong: the transaction is to be run again."""
 
 
-def commit_jobs(engine: Engine, jobs: list[Job], signature: Signature, on_begin: OnBegin) -> Outcome:
-    """Run jobs in one transaction, each in a savepoint of its own where there are several, and settle them.
+def commit_jobs(engine: Engine, jobs: list[Job], by: Committing) -> Committed:
+    """Run jobs in one transaction and settle them; where there are several, each is in a savepoint of its own.
 
     A job that fails takes only itself back. When the database can no longer write, all jobs are refused: a full
     disk rolls the whole transaction back under our feet, and what ran after it would be committed on its own.
-    `on_begin` is told the database's time.
     """
     wanted = [job for job in jobs if job.future.set_running_or_notify_cancel()]  # of the others nobody waits any more
-    began_s = signature.clock.monotonic_s()
-    refusal = _commit(engine, wanted, signature.writer, on_begin)
-    outcome = Outcome(Committed(took_s=signature.clock.monotonic_s() - began_s), refusal)
+    began_s = by.clock.monotonic_s()
+    refusal = _commit(engine, wanted, by)
+    committed = Committed(took_s=by.clock.monotonic_s() - began_s)
     for job in wanted:
-        job.error = _as_told(job.error)
-        if refusal is None and job.error is None:
-            outcome.committed.add(job.committed)
-            if job.request is not None:
-                revs = (each["rev"] for each in job.committed.events)
-                outcome.committed.requests |= dict.fromkeys(revs, job.request)
-        elif isinstance(job.error, StoreUnavailableError):
-            outcome.trouble = job.error
-        outcome.committed.outcomes[_counted_as(job, refusal)] += 1
-        job.settle(refusal)
-    return outcome
+        job.error = refusal or _as_told(job.error)
+        committed.outcomes[_outcome(job.error)] += 1
+        if job.error is None:
+            committed.add(job.committed, job.request)
+        job.settle()
+    return committed
 
 
-def _counted_as(job: Job, refusal: StoreUnavailableError | None) -> str:
-    error = refusal or job.error
+def _outcome(error: BaseException | None) -> str:
     if error is None:
         return "committed"
-    return "unavailable" if isinstance(error, StoreUnavailableError) else "refused"
+    return UNAVAILABLE if isinstance(error, StoreUnavailableError) else "refused"
 
 
-def _commit(engine: Engine, jobs: list[Job], writer: str, on_begin: OnBegin) -> StoreUnavailableError | None:
+def _commit(engine: Engine, jobs: list[Job], by: Committing) -> StoreUnavailableError | None:
     """Run jobs and commit them; return why nothing was written, if so."""
     for left in reversed(range(COMMIT_TRIES_MAX)):
         try:
-            return _try_to_commit(engine, jobs, writer, on_begin)
+            return _try_to_commit(engine, jobs, by)
         except _AgainError as again:
             if not left:
                 return _refusal(again.__cause__)
     raise AssertionError("it is tried once at least")
 
 
-def _try_to_commit(engine: Engine, jobs: list[Job], writer: str, on_begin: OnBegin) -> StoreUnavailableError | None:
+def _try_to_commit(engine: Engine, jobs: list[Job], by: Committing) -> StoreUnavailableError | None:
     has_begun, is_committing = False, False
     try:
         with engine.connect() as connection, connection.begin() as transaction:
             now_us = dialects.begin_writing(connection)
             has_begun = True
             if now_us is not None:
-                on_begin(now_us)
+                by.on_begin(now_us)
             for job in jobs:
                 _run(connection, job, now_us, has_savepoint=len(jobs) > 1)
                 if dialects.is_to_run_anew(job.error):
@@ -132,7 +120,7 @@ def _try_to_commit(engine: Engine, jobs: list[Job], writer: str, on_begin: OnBeg
             if len(jobs) == 1 and jobs[0].error is not None:
                 transaction.rollback()
                 return None
-            _tell_others(connection, jobs, writer)
+            _tell_others(connection, jobs, by.name)
             is_committing = True
     except SQLAlchemyError as error:
         is_lost = dialects.is_connection_lost(error)
@@ -163,10 +151,10 @@ def _run(connection: Connection, job: Job, now_us: int | None, *, has_savepoint:
     job.committed = tx.committed
 
 
-def _tell_others(connection: Connection, jobs: list[Job], writer: str) -> None:
+def _tell_others(connection: Connection, jobs: list[Job], name: str) -> None:
     done = [job.committed for job in jobs if job.error is None and job.committed.last_rev]
     if done and connection.dialect.name == dialects.POSTGRESQL:
-        dialects.notify(connection, notice_of(writer, set[str]().union(*(each.woken for each in done))))
+        dialects.notify(connection, notice_of(name, set[str]().union(*(each.woken for each in done))))
 
 
 def _as_told(error: BaseException | None) -> BaseException | None:
@@ -191,15 +179,12 @@ def _unknown(error: SQLAlchemyError) -> OutcomeUnknownError:
 
 
 class Writer:
-    """The one thread that writes. `on_begin` and `on_outcome` are called in it, around each batch."""
+    """The one thread that writes. `on_commit` is called in it with what each commit brought about."""
 
-    def __init__(
-        self, engine: Engine, signature: Signature, on_begin: OnBegin, on_outcome: Callable[[Outcome], None]
-    ) -> None:
+    def __init__(self, engine: Engine, by: Committing, on_commit: Callable[[Committed], None]) -> None:
         self._engine = engine
-        self._signature = signature
-        self._on_begin = on_begin
-        self._on_outcome = on_outcome
+        self._by = by
+        self._on_commit = on_commit
         self._queue: queue.Queue[Job | None] = queue.Queue(WRITES_QUEUED_MAX)
         self._thread = threading.Thread(target=self._loop, name="store-writer", daemon=True)
         self._thread.start()
@@ -209,7 +194,8 @@ class Writer:
         try:
             self._queue.put_nowait(job)
         except queue.Full:
-            job.settle(StoreUnavailableError(f"{WRITES_QUEUED_MAX} writes are waiting already"))
+            job.error = StoreUnavailableError(f"{WRITES_QUEUED_MAX} writes are waiting already")
+            job.settle()
 
     @property
     def queued_count(self) -> int:
@@ -225,7 +211,7 @@ class Writer:
         while True:
             jobs, is_last = self._next_jobs()
             if jobs:
-                self._on_outcome(commit_jobs(self._engine, jobs, self._signature, self._on_begin))
+                self._on_commit(commit_jobs(self._engine, jobs, self._by))
             if is_last:
                 return
 

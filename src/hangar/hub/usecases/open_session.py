@@ -10,6 +10,7 @@ from hangar.hub.store.records import SELECT_CLUSTER, ClusterRecord, cluster_of, 
 from hangar.hub.store.tables import clusters
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.usecases.presence import turn_online
+from hangar.hub.usecases.recover import UNKNOWN, end_unheld
 from hangar.hub.usecases.rules import SECOND_US, Rules, us
 from hangar.wire.operator import PROTOCOL_VERSION, SessionGrant, SessionRequest
 from hangar.wire.problems import FieldError, Problem, ProblemCode
@@ -22,7 +23,8 @@ def open_session(
 
     A cluster changes hands after a clean release, or when its holder has been silent for the lease and the margin: the
     epoch fences reports, not evictions, so the holder must have stopped by its own clock. The same incarnation may
-    always open anew. Raises Problem: INVALID_VALUE for another protocol, NOT_FOUND, WRONG_CLUSTER.
+    always open anew. After a restore nobody knows who it was, so everybody waits, and what the first one to come does
+    not hold is ended. Raises Problem: INVALID_VALUE for another protocol, NOT_FOUND, WRONG_CLUSTER.
     """
     _check_protocol(request)
     cluster = find_cluster(tx.connection, cluster_name)
@@ -93,7 +95,7 @@ def _stand_by(
 def _grant(tx: Tx, cluster: ClusterRecord, request: SessionRequest, rules: Rules, now_us: int) -> SessionGrant:
     epoch = cluster.epoch + 1
     session = f"ses_{cluster.name}_{epoch}"
-    was_taken_over = cluster.session is not None and cluster.incarnation != request.incarnation
+    was_taken_over = cluster.session is not None and cluster.incarnation not in (request.incarnation, UNKNOWN)
     tx.connection.execute(
         update(clusters)
         .where(clusters.c.name == cluster.name)
@@ -115,6 +117,8 @@ def _grant(tx: Tx, cluster: ClusterRecord, request: SessionRequest, rules: Rules
     )
     tx.touch_cluster(cluster.name)
     turn_online(tx, cluster, now_us)
+    if cluster.incarnation == UNKNOWN:
+        end_unheld(tx, cluster.name, request.held, now_us)
     return SessionGrant(
         session=session,
         epoch=epoch,

@@ -177,7 +177,7 @@ def _check_allowed(cluster: ClusterRecord, entry: Entry, params: JsonObject) -> 
     needs = entry.needs(params)
     missing = [each for each in needs if each not in cluster.allowed]
     if missing:
-        what = f"{entry.name} with `force`" if missing == ["force"] else entry.name
+        what = entry.name if entry.needs({})[0] in missing else f"{entry.name} with these parameters"
         lacks = " and ".join(f"`{each}`" for each in missing)
         allowed = ", ".join(cluster.allowed) or "nothing"
         remedy = (

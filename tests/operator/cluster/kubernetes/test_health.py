@@ -7,6 +7,7 @@ from typing import Any
 from structlog.testing import capture_logs
 
 from hangar.operator.cluster.kubernetes.health import BROKEN_AFTER_S, Health
+from hangar.operator.cluster.port import Watch
 from tests.virtual_loop import pass_time, run_virtual
 
 
@@ -82,5 +83,20 @@ def test_a_refusal_at_the_start_is_as_good_as_an_answer() -> None:
     async def main(health: Health) -> None:
         health.broke("403: no", is_forbidden=True, is_stale=True)
         assert (health.is_settled, health.is_complete, health.is_troubled) == (True, False, True)
+
+    virtually(main)
+
+
+def test_how_long_ago_it_was_heard_of_is_counted_from_the_last_word() -> None:
+    async def main(health: Health) -> None:
+        assert health.watch() == Watch("pods", is_up=False, age_s=None)
+        health.recovered()
+        health.heard()
+        await pass_time(70)
+        assert health.watch() == Watch("pods", is_up=True, age_s=70.0)
+        health.broke("reset", is_forbidden=False, is_stale=True)
+        assert health.watch() == Watch("pods", is_up=False, age_s=70.0)
+        health.heard()
+        assert health.watch().age_s == 0
 
     virtually(main)

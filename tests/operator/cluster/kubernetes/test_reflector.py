@@ -176,6 +176,16 @@ def test_a_list_too_slow_for_its_pages_is_taken_at_once() -> None:
 # --- following --------------------------------------------------------------------------------------------------------
 
 
+def test_every_word_of_the_server_counts_as_heard_a_bookmark_as_well() -> None:
+    async def main() -> None:
+        bench = Bench(Streams((*start(a_node("n1", version=4)), 30.0, a_bookmark(11), 300.0)))
+        await bench.run_for(31.0)
+        assert bench.reflector.health.watch().age_s == 1.0
+        assert bench.reflector.health.watch().is_up
+
+    virtually(main())
+
+
 def test_changes_are_followed_on_the_same_watch() -> None:
     async def main() -> None:
         pieces = (

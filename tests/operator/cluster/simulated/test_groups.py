@@ -30,9 +30,9 @@ def test_groups_are_made_whole_and_ready_with_labels_and_owners_as_a_leader_work
     assert {pod.labels[NAME_LABEL] for pod in pods(world, "llm")} == {"llm"}
     assert [pod.labels[WORKER_LABEL] for pod in (leader, first, second)] == ["0", "1", "2"]
     snapshot = world.snapshot()
-    assert snapshot.top_owner(leader) == top
     assert leader.controller is not None
-    assert (leader.controller.kind, snapshot.owners[leader.controller.uid].desired) == ("StatefulSet", 2)
+    leaders = snapshot.owners[leader.controller.uid]
+    assert (leaders.ref.kind, leaders.desired, leaders.parent) == ("StatefulSet", 2, top)
     assert first.controller == second.controller != leader.controller
     assert first.controller is not None
     workers = snapshot.owners[first.controller.uid]
