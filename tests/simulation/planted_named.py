@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+import hangar.domain.drain_memory
 import hangar.domain.moves
 from hangar.domain.decision import Busy, Gone, Namesake
+from hangar.domain.view import StepKey, StepName
 from hangar.operator.cluster.kubernetes import answers
 from hangar.operator.cluster.kubernetes.api import Api
 from hangar.operator.conductor import Conductor
@@ -47,7 +49,7 @@ def namesake_is_not_gone(patch: pytest.MonkeyPatch) -> None:
     """A pod whose name another one has is waited for until its end is seen."""
 
     def known_gone(uid: Any, operation: Any, view: Any) -> bool:
-        answered = view.answers.get(hangar.domain.moves.StepKey(operation, hangar.domain.moves.StepName.EVICT, uid))
+        answered = view.answers.get(StepKey(operation, StepName.EVICT, uid))
         return answered is not None and isinstance(answered.answer, Gone)
 
     patch.setattr(hangar.domain.moves, "_is_known_gone", known_gone)
@@ -55,7 +57,7 @@ def namesake_is_not_gone(patch: pytest.MonkeyPatch) -> None:
 
 def stale_answer_is_used(patch: pytest.MonkeyPatch) -> None:
     """The answer to an earlier try is taken for that to the present one."""
-    real = hangar.domain.drain_memory._without_refused  # type: ignore[attr-defined]
+    real = hangar.domain.drain_memory._without_refused
 
     def hasty(tracked: Any, operation: Any, view: Any) -> Any:
         late = {key: replace(each, at=each.at.max.replace(tzinfo=each.at.tzinfo)) for key, each in view.answers.items()}
