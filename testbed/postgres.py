@@ -94,10 +94,9 @@ def _start(door: Path, settings: Mapping[str, str]) -> Server:
 
 def programs() -> Path:
     """Return the folder of PostgreSQL's programs. Raises PostgresError where they are not installed."""
-    found = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
-    root, _, pattern = INSTALLED.partition("*")
-    found += sorted(Path(root).glob(f"*{pattern}"), reverse=True)
-    for folder in found:
+    root, _, rest = INSTALLED.partition("*")
+    found = sorted(Path(root).glob(f"*{rest}"), key=lambda each: int(each.parent.name.partition(".")[0]))
+    for folder in [*map(Path, filter(None, os.environ.get("PATH", "").split(os.pathsep))), *reversed(found)]:
         if all((folder / program).is_file() for program in PROGRAMS):
             return folder
     raise PostgresError(

@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 from sqlalchemy import URL, make_url, select, text
+from sqlalchemy.exc import OperationalError
 
-from hangar.hub.store.dialects import Database
+from hangar.hub.store.dialects import Database, begin_migrating, writing_engine
 from hangar.hub.store.notices import Notice
 from hangar.hub.store.store import Store
 from hangar.hub.store.tables import Key, events, metadata
@@ -130,6 +131,18 @@ def test_hubs_that_start_together_migrate_once(postgres: Databases) -> None:
     assert revs(stores[0]) == [1, 2, 3, 4]
     for each in stores:
         each.close()
+
+
+def test_a_migration_may_take_as_long_as_it_takes(postgres: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hangar.hub.store.dialects.STORE_STATEMENT_TIMEOUT_S", 0.003)
+    url = postgres.create("TEMPLATE template0")
+    engine = writing_engine(url)
+    with engine.begin() as connection:
+        begin_migrating(connection)
+        connection.execute(text("SELECT pg_sleep(0.01)"))
+    with pytest.raises(OperationalError), engine.begin() as connection:
+        connection.execute(text("SELECT pg_sleep(0.01)"))
+    engine.dispose()
 
 
 def test_a_hub_hears_of_what_others_commit_and_not_of_its_own(open_hub: Callable[[], Store]) -> None:

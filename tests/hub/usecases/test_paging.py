@@ -35,6 +35,13 @@ def test_a_token_that_no_page_gave_out_is_refused(token: str) -> None:
     assert caught.value.code is ProblemCode.INVALID_PAGE_TOKEN
 
 
+def test_a_token_with_what_no_name_can_have_is_refused() -> None:
+    token = next_token("nodes", FILTERS, ["iad-1", "n\x0001"])
+    with pytest.raises(Problem) as caught:
+        position("nodes", FILTERS, token, key_parts=2)
+    assert caught.value.code is ProblemCode.INVALID_PAGE_TOKEN
+
+
 def test_wrong_filters_are_gathered_and_raised_together() -> None:
     errors: list[FieldError] = []
     check_choice(errors, "phase", "done", ("pending", "running"))

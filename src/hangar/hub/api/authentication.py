@@ -8,6 +8,7 @@ from starlette.requests import HTTPConnection
 
 from hangar.clock import Clock
 from hangar.domain.limits import OPERATOR_TOKEN_CACHED_S, TOKEN_CACHED_S, TOKENS_CACHED_MAX
+from hangar.hub.hubtime import HubTime
 from hangar.hub.principals import Principal, Role, require
 from hangar.hub.store.store import Store
 from hangar.hub.usecases.tokens import FoundToken, digest, find_token
@@ -28,9 +29,10 @@ class _Known:
 class Authenticator:
     """Finds principals by their tokens. A valid token is looked up again after a moment, so revoking works."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, time: HubTime) -> None:
         self._store = store
         self._clock = clock
+        self._time = time
         self._known: dict[str, _Known] = {}
 
     async def principal(self, authorization: str | None) -> Principal:
@@ -44,7 +46,7 @@ class Authenticator:
         known = self._known.get(sha256)
         if known is None or known.until_s <= now_s:
             known = await self._look_up(sha256, now_s)
-        if known.token.expires_us is not None and known.token.expires_us <= self._clock.now_us():
+        if known.token.expires_us is not None and known.token.expires_us <= self._time.now_us():
             raise _unauthenticated("this token has expired: ask an admin for another")
         return known.token.principal
 

@@ -46,7 +46,7 @@ class Hub:
         self.streams = Streams()
         self.leases = Leases(self._renew)
         self.metrics = HubMetrics()
-        self.authenticator = Authenticator(store, clock)
+        self.authenticator = Authenticator(store, clock, self.time)
         self.follower = Follower(store, self.tail, self.streams, self._recover_behind, self.authenticator.forget)
         self.settings = settings
         self.catalogue = catalogue

@@ -235,6 +235,13 @@ def begin_writing(connection: Connection) -> int | None:
     return int(connection.execute(_GATE, {"lock": WRITERS_LOCK}).scalar_one())
 
 
+def begin_migrating(connection: Connection) -> None:
+    """Wait like a writer, so that of several hubs that start at once one migrates; it may take as long as it takes."""
+    begin_writing(connection)
+    if connection.dialect.name == POSTGRESQL:
+        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+
+
 def database_now_us(connection: Connection) -> int | None:
     """Return the database's time in microseconds since 1970, None where it has no clock of its own."""
     return None if connection.dialect.name != POSTGRESQL else int(connection.execute(_NOW_US).scalar_one())

@@ -9,7 +9,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, insert
 
-from hangar.hub.store.dialects import begin_writing
+from hangar.hub.store.dialects import begin_migrating
 from hangar.hub.store.tables import feed, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -22,7 +22,7 @@ class WrongSchemaError(Exception):
 def migrate(engine: Engine) -> None:
     """Run the migrations that a database lacks, all in one transaction. Raises WrongSchemaError when it is newer."""
     with engine.begin() as connection:
-        begin_writing(connection)  # of several hubs that start at once, one migrates
+        begin_migrating(connection)
         config = _config(connection)
         script = ScriptDirectory.from_config(config)
         found = MigrationContext.configure(connection).get_current_revision()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from hangar.domain.limits import PAGE_SIZE_DEFAULT
+from hangar.hub.validation import has_control_characters
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 
@@ -39,6 +40,8 @@ def position(listing: str, filters: Mapping[str, object], token: str | None, key
         found = msgspec.json.decode(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)), type=_Position)
     except (msgspec.MsgspecError, binascii.Error, ValueError) as error:
         raise invalid_token() from error
+    if any(map(has_control_characters, found.key)):
+        raise invalid_token()  # no name has any, and one database refuses what the other takes
     if len(found.key) != key_parts or found.filters != _digest(listing, filters):
         raise _invalid("it belongs to a list with other filters: send the same filters with every page")
     return found.key
