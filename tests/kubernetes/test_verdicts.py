@@ -55,7 +55,7 @@ def fullest(ground: Ground, pods: list[dict[str, Any]]) -> str:
 
 
 def is_told_and_true(ground: Ground, node: str, said: str) -> None:
-    """Assert that a plan says that pods of web do not fit, and that they do not where the drain is begun all the same."""
+    """Assert that a plan says that pods of web do not fit, and that they do not where the drain begins all the same."""
     plan = ground.hub.foresee("node.drain", node)
     assert (plan["fits"], {each["code"] for each in plan["obstructions"]}) == ("does_not_fit", {"no_capacity"})
     assert said in plan["obstructions"][0]["message"]
