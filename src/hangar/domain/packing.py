@@ -38,11 +38,16 @@ class Packing:
         self._take(pod, node, self._placed)
         return node.name
 
-    def promise(self, pod: Pod) -> None:
-        """Keep a place for a pod that is not ours to place, if there is one."""
+    def promise(self, pod: Pod) -> NodeName | None:
+        """Keep a place for a pod that may come to be elsewhere, and return its node, or None where there is none now.
+
+        No other pod may count on its company.
+        """
         node = self._find(pod)
-        if node is not None:
-            self._take(pod, node, self._promised)
+        if node is None:
+            return None
+        self._take(pod, node, self._promised)
+        return node.name
 
     def _find(self, pod: Pod) -> Node | None:
         shape = shape_of(pod)

@@ -47,11 +47,12 @@ def weigh(node: NodeName, moving: Iterable[Pod], view: View) -> dict[PodUid, Ver
     for pod in others:
         packing.promise(pod)
     for pod in sorted((pod for pod in moving if pod.ref.uid not in found), key=by_size):
-        place = packing.place(pod)
+        doubt = next(_doubts(pod, view.snapshot), None)
+        place = packing.place(pod) if doubt is None else packing.promise(pod)
         in_sum = next((each for each in missing if each.pod is None and each.resource in asked_by(pod)), None)
         if place is None and in_sum is not None:
             found[pod.ref.uid] = _no(in_sum, view)
-        elif (doubt := next(_doubts(pod, view.snapshot), None)) is not None:
+        elif doubt is not None:
             found[pod.ref.uid] = Verdict(Fits.UNKNOWN, why=doubt)
         elif place is not None:
             found[pod.ref.uid] = Verdict(Fits.YES, place)
