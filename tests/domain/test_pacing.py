@@ -1,5 +1,6 @@
 """The walk over a node's pods: what goes, what is held and why, and that nothing held keeps another from going."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,11 +8,13 @@ import pytest
 from hangar.domain.blockers import sentence
 from hangar.domain.budgets import Hold
 from hangar.domain.decision import Answer, Busy, Denied, Evict, Fail, SeveralBudgets, Trouble, Withheld
+from hangar.domain.ids import PodUid
 from hangar.domain.limits import DENIED_TRIES_MAX, WEBHOOK_DENIED_TRIES_MAX
 from hangar.domain.pacing import CRITICAL_PRIORITY, Walk, Walker
 from hangar.domain.snapshot import Pod
 from hangar.domain.view import ClusterSettings
-from tests.domain.building import NOON, OP, a_budget, a_pod, a_view, an_answer, at
+from tests.domain.building import NOON, OP, OTHER_OP, a_budget, a_pod, a_view, an_answer, at
+from tests.domain.test_crossing import a_crossing
 
 A, B = a_pod("a"), a_pod("b")
 FREE = a_pod("free", labels={}, owner=None)
@@ -96,3 +99,15 @@ def test_a_grace_period_that_was_chosen_goes_along() -> None:
     """C63: none in the request where none was chosen."""
     assert Walker(OP, 5).walk((FREE,), False, a_view(FREE), NOON).steps == (Evict(FREE.ref, 5),)
     assert walked(FREE).steps == (Evict(FREE.ref, None),)
+
+
+def test_the_younger_of_two_drains_that_cross_evicts_nothing() -> None:
+    """C26: each holds the budget that the other waits for; the younger one pauses, and says for whom."""
+    crossing = a_crossing()
+    held_back, free = crossing.snapshot.pods[PodUid("p2")], a_pod("free", on="n2", labels={}, owner=None)
+    view = replace(crossing, snapshot=replace(crossing.snapshot, pods={**crossing.snapshot.pods, free.ref.uid: free}))
+    younger = Walker(OTHER_OP, None).walk([held_back, free], False, view, NOON)
+    assert younger.steps == ()
+    assert held(younger)[-1] == "pdb default/p wait for op_01: each drain holds a budget that the other waits for"
+    older = Walker(OP, None).walk([crossing.snapshot.pods[PodUid("q1")], free], False, view, NOON)
+    assert older.steps == (Evict(free.ref),)

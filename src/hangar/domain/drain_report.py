@@ -17,13 +17,14 @@ Rows = list[dict[str, str | int | None]]
 
 @dataclass(frozen=True, slots=True)
 class DrainState:
-    """A drain as it stands: whether its node is cordoned, and the pods that it found, on this view."""
+    """A drain as it stands: whether its node is cordoned, and was before, and the pods that it found, on this view."""
 
     operation: OperationId
     node: NodeName
     is_cordoned: bool
     pods: Mapping[PodUid, TrackedPod]
     view: View
+    was_cordoned_before: bool = False
 
     def tally(self) -> Tally:
         """Return what became of each pod."""
@@ -132,8 +133,18 @@ def _skipped(state: DrainState) -> Rows:
 
 
 def _warnings(state: DrainState) -> list[str]:
-    return [
+    warnings = [
         f"{each.ref} keeps data in an emptyDir on disk, which is lost when it moves"
         for each in sorted(state.pods.values(), key=lambda tracked: tracked.ref)
         if each.has_disk_empty_dir
     ]
+    if state.was_cordoned_before:
+        warnings.append(f"node {state.node} was cordoned before this drain, and stays so whatever becomes of it")
+    node = state.view.snapshot.nodes.get(state.node)
+    remaining = len(state.tally().remaining)
+    if remaining and node is not None and node.unschedulable and state.node in state.view.draining_nodes():
+        warnings.append(
+            f"{remaining} pod(s) are still on {state.node}, which stays cordoned: see that nothing takes it for unused "
+            "and removes it"
+        )
+    return warnings

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from hangar.domain.decision import Gone, Namesake
-from hangar.domain.ids import OperationId, PodUid
+from hangar.domain.decision import Fail, Gone, Namesake
+from hangar.domain.ids import NodeName, OperationId, PodUid
+from hangar.domain.limits import RETURNS_MAX
 from hangar.domain.owners import name_of, shortfall
 from hangar.domain.snapshot import OwnerRef, Pod, PodRef
 from hangar.domain.view import StepKey, StepName, View
@@ -17,7 +18,8 @@ class TrackedPod:
     """A pod that was found on the node. `sent_at` is when an eviction of ours was about to be sent, unless refused.
 
     `young_siblings` were made just before it: by their age alone they could be taken for its successors. `forced_at` is
-    when it was about to be deleted past its budgets. `group` names the group that it restarts with.
+    when it was about to be deleted past its budgets. `group` names the group that it restarts with. `came_back`: it was
+    made, and placed on the node, after an eviction of another pod of its owner.
     """
 
     ref: PodRef
@@ -27,6 +29,7 @@ class TrackedPod:
     young_siblings: frozenset[PodUid] = frozenset()
     forced_at: datetime | None = None
     group: str | None = None
+    came_back: bool = False
 
     @property
     def unit(self) -> str:
@@ -140,6 +143,30 @@ def match_successors(evicted: Iterable[TrackedPod], view: View) -> tuple[Moved, 
             taken.add(successor.ref.uid)
         moves.append(Moved(each, successor))
     return tuple(moves)
+
+
+def comes_back(pod: Pod, owner: OwnerRef | None, tracked: Iterable[TrackedPod]) -> bool:
+    """Tell whether a pod that is found on the node was made there in the place of one that was evicted."""
+    evictions = (each.sent_at for each in tracked if owner is not None and each.owner == owner)
+    return any(sent_at is not None and pod.created_at > sent_at for sent_at in evictions)
+
+
+def returned(tracked: Iterable[TrackedPod], node: NodeName) -> Fail | None:
+    """Return how a drain fails whose pods are put back on its cordoned node again and again.
+
+    One such pod may have been bound before the cordon was known everywhere.
+    """
+    again: dict[OwnerRef, list[TrackedPod]] = {}
+    for each in tracked:
+        if each.owner is not None and each.came_back:
+            again.setdefault(each.owner, []).append(each)
+    for owner, pods in again.items():
+        if len(pods) >= RETURNS_MAX:
+            last = pods[-1]
+            whose = name_of(owner, last.ref.namespace)
+            text = f"{whose} puts its pods back on {node} despite the cordon: {len(pods)} times by now, {last} last"
+            return Fail("returns_to_node", text)
+    return None
 
 
 def about_to_be_sent(each: TrackedPod, view: View, now: datetime) -> TrackedPod:

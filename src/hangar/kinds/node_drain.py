@@ -24,7 +24,7 @@ from hangar.domain.limits import (
     GRACE_PERIOD_MAX_S,
     UNDO_MAX_S,
 )
-from hangar.domain.moves import Tally, about_to_be_sent, tally, units
+from hangar.domain.moves import Tally, about_to_be_sent, returned, tally, units
 from hangar.domain.operation import Phase
 from hangar.domain.pacing import Walk, Walker
 from hangar.domain.plan import Plan
@@ -162,7 +162,8 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     job = replace(job, memory=replace(job.memory, is_checked=True))
     if (why := cannot_be_rescheduled(count.gone, job.memory.failing_at, view, now)) is not None:
         return _fail(job, view, why)
-    if (why := taken_over(count, job.target, job.memory.replaced_at, now)) is not None:
+    why = returned(job.memory.pods.values(), job.target) or taken_over(count, job.target, job.memory.replaced_at, now)
+    if why is not None:
         return _fail(job, view, why)
     if _is_done(job, node, view):
         return _succeed(job, node, view)
@@ -316,7 +317,9 @@ def _end(job: DrainJob, view: View, phase: Phase, code: str, message: str) -> En
 
 
 def _state(job: DrainJob, view: View) -> DrainState:
-    return DrainState(job.id, job.target, job.memory.cordoned_at is not None, job.memory.pods, view)
+    memory = job.memory
+    is_cordoned = memory.cordoned_at is not None
+    return DrainState(job.id, job.target, is_cordoned, memory.pods, view, memory.was_cordoned_before)
 
 
 def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:

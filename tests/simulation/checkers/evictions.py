@@ -81,6 +81,8 @@ class Disruption:
         if not isinstance(step, Evict | Delete):
             return
         now = self.history.live.now()
+        late = timedelta(seconds=LATE_S)
+        self.spent = {uid: at for uid, at in self.spent.items() if at is None or now - at <= late}
         decided_at = by.decided.get(step, now)
         moments = self.history.since(decided_at - timedelta(seconds=self.lag_s))
         uid = step.pod.uid
@@ -110,6 +112,9 @@ class Disruption:
             raise ViolationError(f"{step} was sent, and no open operation holds {nodes}")
         if holder.id in heard_cancels:
             raise ViolationError(f"{step} was sent after the cancel of {holder.id} was heard")
+        seen = [node for each in moments for node in each.nodes.values() if node.uid == holder.target_uid]
+        if seen and not any(node.unschedulable for node in seen):
+            raise ViolationError(f"{step} was sent, and the node of {holder.id} is not cordoned")
         return holder
 
     def _may(self, step: Evict | Delete, holder: Any, moments: list[Snapshot]) -> None:
@@ -118,6 +123,8 @@ class Disruption:
         if isinstance(step, Evict):
             if step.grace_s != params["grace_period_s"]:
                 raise ViolationError(f"{step} has a grace period that {holder.id} did not ask for")
+            if not params["force"] and all(self._is_not_to_be_moved(step.pod.uid, each) for each in moments):
+                raise ViolationError(f"{step} was sent, and nothing would recreate that pod")
             return
         now_us = round((self.history.live.now().timestamp() + DEADLINES_DIFFER_S) * 1e6)
         is_overdue = params["on_deadline"] == "force" and now_us >= holder.deadline_us
@@ -128,6 +135,9 @@ class Disruption:
             raise ViolationError(f"{step} was sent, and {holder.id} has nothing in it that allows that: {params}")
         if step.grace_s == 0 and not is_down:
             raise ViolationError(f"{step} gives no grace, and the node of {holder.id} is not down for certain")
+
+    def _is_not_to_be_moved(self, uid: PodUid, snapshot: Snapshot) -> bool:
+        return uid in snapshot.pods and not isinstance(select_pod(snapshot.pods[uid], snapshot), Move)
 
     def _budgets_allow(self, step: Evict, moments: list[Snapshot]) -> None:
         for budget in {uid for each in moments for uid in each.budgets_by_pod.get(step.pod.uid, ())}:
@@ -179,14 +189,10 @@ class Disruption:
         """A call has ended: what was refused is not under way any more."""
         if not isinstance(step, Evict | Delete):
             return
-        now = self.history.live.now()
         if isinstance(answer, _REFUSALS):
             self.spent.pop(step.pod.uid, None)
         elif isinstance(answer, Unknown):
-            self.spent[step.pod.uid] = now
-        for uid, at in list(self.spent.items()):
-            if at is not None and now - at > timedelta(seconds=LATE_S):
-                del self.spent[uid]
+            self.spent[step.pod.uid] = self.history.live.now()
 
     # --- a step lands -------------------------------------------------------------------------------------------------
 
