@@ -1,5 +1,6 @@
 """The pods a drain moves: in one group each, and each with its own successor."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -7,9 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hangar.domain.decision import Accepted, Answer, BudgetFull, Gone, Namesake
-from hangar.domain.ids import OwnerUid
-from hangar.domain.moves import TrackedPod, about_to_be_sent, match_successors, rescheduled_count, tally
+from hangar.domain.decision import Accepted, Answer, BudgetFull, Fail, Gone, Namesake
+from hangar.domain.ids import NodeName, OwnerUid
+from hangar.domain.moves import (
+    TrackedPod,
+    about_to_be_sent,
+    match_successors,
+    rescheduled_count,
+    returned,
+    returns_of,
+    tally,
+)
 from hangar.domain.snapshot import OwnerRef, Pod, PodPhase
 from hangar.domain.view import View
 from tests.domain.building import (
@@ -190,3 +199,21 @@ def test_a_move_is_told_with_names_and_uids() -> None:
     }
     (alone,) = match_successors([tracked("a", owner=None)], a_view())
     assert set(alone.as_facts().values()) == {"default/a", "a", None}
+
+
+def test_a_pod_made_since_an_eviction_of_its_owners_was_put_back_and_they_add_up() -> None:
+    evicted = replace(tracked("a", sent_at=at(10.5)), returns=1)
+    assert returns_of(a_pod("b", created_at=at(9)), API, [evicted]) == 0
+    assert returns_of(a_pod("b", created_at=at(10)), API, [evicted]) == 2, "Kubernetes keeps whole seconds"
+    assert returns_of(a_pod("b", created_at=at(10)), None, [evicted]) == 0
+    assert returns_of(a_pod("b", created_at=at(10)), API, [tracked("a", sent_at=None)]) == 0
+    other = OwnerRef("Deployment", "other", OwnerUid("other"))
+    assert returns_of(a_pod("b", created_at=at(10)), other, [evicted]) == 0
+
+
+def test_once_may_be_a_race_and_twice_is_a_rule() -> None:
+    assert returned([replace(tracked("a"), returns=1)], NodeName("n1")) is None
+    assert returned([replace(tracked("a"), returns=2)], NodeName("n1")) == Fail(
+        "returns_to_node",
+        "deployment default/api puts its pods back on n1 despite the cordon, 2 times by now: default/a",
+    )

@@ -7,7 +7,7 @@ from datetime import datetime
 from hangar.domain import cordon
 from hangar.domain.decision import BudgetFull, Busy, Denied, Gone, Namesake, SeveralBudgets, Withheld
 from hangar.domain.ids import OperationId, OwnerUid, PodUid
-from hangar.domain.moves import TrackedPod, comes_back, tally
+from hangar.domain.moves import TrackedPod, returns_of, tally
 from hangar.domain.owners import baseline_of, group_size
 from hangar.domain.preflight import orphans
 from hangar.domain.rescheduling import failing
@@ -78,8 +78,8 @@ def remember(
         # What nobody recreates has no owner that could serve elsewhere.
         owner = view.snapshot.top_owner(pod) if isinstance(select(pod, view.snapshot), Move) else None
         group = None if pod.group is None else str(pod.group)
-        came_back = comes_back(pod, owner, pods.values())
-        pods[pod.ref.uid] = TrackedPod(pod.ref, owner, pod.has_disk_empty_dir, group=group, came_back=came_back)
+        returns = returns_of(pod, owner, pods.values())
+        pods[pod.ref.uid] = TrackedPod(pod.ref, owner, pod.has_disk_empty_dir, group=group, returns=returns)
         if owner is not None and owner.uid not in baselines:
             baselines[owner.uid] = baseline_of(owner.uid, view)
             if size := group_size(owner.uid, view):

@@ -255,7 +255,7 @@ ORPHAN_SETTLE_S = 5.0
 the controller's watch behind the pods'."""
 
 RETURNS_MAX = 2
-"""A drain ends when so many pods of an owner were put back on its cordoned node: one may be a race, two are a rule."""
+"""A drain ends when an owner has put a pod back on its cordoned node so often: once may be a race, twice is a rule."""
 
 TAKEOVER_SETTLE_S = 5.0
 """Pods that are still there this long after their node was replaced by another of its name run on: before, the garbage

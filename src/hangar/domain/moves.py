@@ -18,8 +18,8 @@ class TrackedPod:
     """A pod that was found on the node. `sent_at` is when an eviction of ours was about to be sent, unless refused.
 
     `young_siblings` were made just before it: by their age alone they could be taken for its successors. `forced_at` is
-    when it was about to be deleted past its budgets. `group` names the group that it restarts with. `came_back`: it was
-    made, and placed on the node, after an eviction of another pod of its owner.
+    when it was about to be deleted past its budgets. `group` names the group that it restarts with. `returns`: how
+    often a pod of its owner was put back on the node up to this one.
     """
 
     ref: PodRef
@@ -29,7 +29,7 @@ class TrackedPod:
     young_siblings: frozenset[PodUid] = frozenset()
     forced_at: datetime | None = None
     group: str | None = None
-    came_back: bool = False
+    returns: int = 0
 
     @property
     def unit(self) -> str:
@@ -145,26 +145,23 @@ def match_successors(evicted: Iterable[TrackedPod], view: View) -> tuple[Moved, 
     return tuple(moves)
 
 
-def comes_back(pod: Pod, owner: OwnerRef | None, tracked: Iterable[TrackedPod]) -> bool:
-    """Tell whether a pod that is found on the node was made there in the place of one that was evicted."""
-    evictions = (each.sent_at for each in tracked if owner is not None and each.owner == owner)
-    return any(sent_at is not None and pod.created_at > sent_at for sent_at in evictions)
+def returns_of(pod: Pod, owner: OwnerRef | None, tracked: Iterable[TrackedPod]) -> int:
+    """Return how often a pod that is found on the node was put back there: made since an eviction of its owner's."""
+    before = (each for each in tracked if owner is not None and each.owner == owner and each.sent_at is not None)
+    return max((1 + each.returns for each in before if pod.created_at >= _second_of(each)), default=0)
+
+
+def _second_of(each: TrackedPod) -> datetime:
+    assert each.sent_at is not None
+    return each.sent_at.replace(microsecond=0)
 
 
 def returned(tracked: Iterable[TrackedPod], node: NodeName) -> Fail | None:
-    """Return how a drain fails whose pods are put back on its cordoned node again and again.
-
-    One such pod may have been bound before the cordon was known everywhere.
-    """
-    again: dict[OwnerRef, list[TrackedPod]] = {}
+    """Return how a drain fails whose pods are put back on its cordoned node again and again."""
     for each in tracked:
-        if each.owner is not None and each.came_back:
-            again.setdefault(each.owner, []).append(each)
-    for owner, pods in again.items():
-        if len(pods) >= RETURNS_MAX:
-            last = pods[-1]
-            whose = name_of(owner, last.ref.namespace)
-            text = f"{whose} puts its pods back on {node} despite the cordon: {len(pods)} times by now, {last} last"
+        if each.returns >= RETURNS_MAX and each.owner is not None:
+            whose = name_of(each.owner, each.ref.namespace)
+            text = f"{whose} puts its pods back on {node} despite the cordon, {each.returns} times by now: {each}"
             return Fail("returns_to_node", text)
     return None
 
