@@ -19,9 +19,9 @@ from hangar.domain.decision import (
     Unknown,
     Withheld,
 )
+from hangar.domain.drain.selection import Move
+from hangar.domain.drain.selection import select as select_pod
 from hangar.domain.ids import BudgetUid, OperationId, PodUid
-from hangar.domain.selection import Move
-from hangar.domain.selection import select as select_pod
 from hangar.domain.snapshot import Snapshot
 from tests.simulation.checkers.ends import Account, Baselines
 from tests.simulation.checkers.truth import History, Holders, Owners, ViolationError, guarded, whole
