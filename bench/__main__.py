@@ -5,11 +5,18 @@ import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from bench import cli, cordon, drain, drains, operator
+from bench import cli, cordon, drain, drains, hub, operator
 from bench.report import Report
 
 BENCHES: Mapping[str, Callable[[], Report]] = MappingProxyType(
-    {"cli": cli.run, "cordon": cordon.run, "drain": drain.run, "drains": drains.run, "operator": operator.run}
+    {
+        "cli": cli.run,
+        "cordon": cordon.run,
+        "drain": drain.run,
+        "drains": drains.run,
+        "hub": hub.run,
+        "operator": operator.run,
+    }
 )
 
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import http.client
+import os
 import signal
 import ssl
 import subprocess
@@ -81,6 +82,13 @@ class Component:
     def is_running(self) -> bool:
         """Tell whether the process lives; a frozen one does."""
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def cpu_s(self) -> float:
+        """Return how much time the process has had on a core, in seconds."""
+        assert self._process is not None, "it was started"
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def start(self) -> None:
         """Start the process without waiting for it to be ready."""

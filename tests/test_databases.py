@@ -1,4 +1,4 @@
-"""The PostgreSQL server of tests: there when the first one needs it, gone with the last, and told of when it cannot be."""
+"""The PostgreSQL server of tests: there when the first needs it, gone with the last, told of when it cannot be."""
 
 from pathlib import Path
 

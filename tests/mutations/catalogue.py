@@ -30,7 +30,7 @@ MUTATIONS = (
     Mutation(
         "C02",
         "a pod is looked up by its name",
-        "domain/moves.py",
+        "domain/drain/moves.py",
         "pod = view.snapshot.pods.get(uid)",
         "pod = next((pod for pod in view.snapshot.pods.values() if str(pod.ref) == str(each.ref)), None)",
         "kinds/test_node_drain_names.py::test_a_retry_stops_for_a_pod_that_was_moved_and_is_never_turned_on_its_namesake",
@@ -46,7 +46,7 @@ MUTATIONS = (
     Mutation(
         "C13",
         "tolerations are not looked at",
-        "domain/selection.py",
+        "domain/drain/selection.py",
         "if through is None or not takes(node, pod):",
         "if True:",
         "kinds/test_node_drain_checks.py::test_a_pod_that_would_come_back_fails_the_drain_with_its_toleration",
@@ -54,7 +54,7 @@ MUTATIONS = (
     Mutation(
         "C14",
         "bare pods go without force",
-        "domain/selection.py",
+        "domain/drain/selection.py",
         "return Refuse(RefuseReason.UNMANAGED) if pod.controller is None else None",
         "return None",
         "kinds/test_node_drain_force.py::test_what_nobody_recreates_is_refused_and_with_force_evicted",
@@ -73,23 +73,23 @@ MUTATIONS = (
         "domain/budgets.py",
         "return min(budget.allowed - _going(budget, view), healthy(budget, view) - budget.desired_healthy)",
         "return budget.allowed",
-        "domain/test_pacing.py::test_each_sees_what_those_before_it_have_spent",
+        "domain/drain/test_pacing.py::test_each_sees_what_those_before_it_have_spent",
     ),
     Mutation(
         "C26",
         "drains that cross both wait for ever",
-        "domain/pacing.py",
+        "domain/drain/pacing.py",
         "if crossing is not None:",
         "if False:",
-        "domain/test_pacing.py::test_the_younger_of_two_drains_that_cross_evicts_nothing",
+        "domain/drain/test_pacing.py::test_the_younger_of_two_drains_that_cross_evicts_nothing",
     ),
     Mutation(
         "C28",
         "a webhook's denial is as final as any",
-        "domain/pacing.py",
+        "domain/drain/pacing.py",
         "(WEBHOOK_DENIED_TRIES_MAX if denied.by_webhook else DENIED_TRIES_MAX)",
         "DENIED_TRIES_MAX",
-        "domain/test_pacing.py::test_a_refusal_that_stays_is_the_end_and_a_webhook_gets_longer",
+        "domain/drain/test_pacing.py::test_a_refusal_that_stays_is_the_end_and_a_webhook_gets_longer",
     ),
     Mutation(
         "C36",
@@ -118,7 +118,7 @@ MUTATIONS = (
     Mutation(
         "C47",
         "an owner's last ready pod goes, too",
-        "domain/pacing.py",
+        "domain/drain/pacing.py",
         "may_evict(pod, view) or keeps_last_ready(pod, view) or _paced(pod, view)",
         "may_evict(pod, view) or _paced(pod, view)",
         "kinds/test_node_drain_waits.py::test_two_drains_never_take_an_owners_last_ready_pod",
@@ -134,7 +134,7 @@ MUTATIONS = (
     Mutation(
         "C57",
         "a silent kubelet's pods are as good as gone",
-        "domain/moves.py",
+        "domain/drain/moves.py",
         "        elif pod.is_terminating:\n            terminating.append(pod)",
         "        elif pod.is_terminating and not view.snapshot.nodes[pod.node].is_heard:\n"
         "            evicted.append(each)\n"
@@ -168,7 +168,7 @@ MUTATIONS = (
     Mutation(
         "C64",
         "nobody is told what stays on a cordoned node",
-        "domain/drain_report.py",
+        "domain/drain/reporting.py",
         "if remaining and node is not None and node.unschedulable",
         "if False and node is not None and node.unschedulable",
         "kinds/test_node_drain_cordon.py::"

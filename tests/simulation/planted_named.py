@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-import hangar.domain.drain_memory
-import hangar.domain.moves
-import hangar.domain.waits
+import hangar.domain.drain.memory
+import hangar.domain.drain.moves
+import hangar.domain.drain.waits
 import hangar.kinds.node_drain
 from hangar.domain.decision import Busy, Gone, Namesake
 from hangar.domain.view import StepKey, StepName
 from hangar.operator.cluster.kubernetes import answers
 from hangar.operator.cluster.kubernetes.api import Api
 from hangar.operator.conductor import Conductor
-from tests.domain.test_drain_memory import test_an_answer_to_an_earlier_try_says_nothing_of_this_one
-from tests.domain.test_moves import test_what_the_cluster_says_is_gone_is_gone_before_it_is_seen
-from tests.domain.test_pacing import test_the_younger_of_two_drains_that_cross_evicts_nothing
+from tests.domain.drain.test_memory import test_an_answer_to_an_earlier_try_says_nothing_of_this_one
+from tests.domain.drain.test_moves import test_what_the_cluster_says_is_gone_is_gone_before_it_is_seen
+from tests.domain.drain.test_pacing import test_the_younger_of_two_drains_that_cross_evicts_nothing
 from tests.kinds.test_node_drain_ends import (
     test_a_node_that_came_back_as_another_with_its_pods_is_left_alone_and_that_is_said,
 )
@@ -57,23 +57,23 @@ def namesake_is_not_gone(patch: pytest.MonkeyPatch) -> None:
         answered = view.answers.get(StepKey(operation, StepName.EVICT, uid))
         return answered is not None and isinstance(answered.answer, Gone)
 
-    patch.setattr(hangar.domain.moves, "_is_known_gone", known_gone)
+    patch.setattr(hangar.domain.drain.moves, "_is_known_gone", known_gone)
 
 
 def stale_answer_is_used(patch: pytest.MonkeyPatch) -> None:
     """The answer to an earlier try is taken for that to the present one."""
-    real = hangar.domain.drain_memory._without_refused
+    real = hangar.domain.drain.memory._without_refused
 
     def hasty(tracked: Any, operation: Any, view: Any) -> Any:
         late = {key: replace(each, at=each.at.max.replace(tzinfo=each.at.tzinfo)) for key, each in view.answers.items()}
         return real(tracked, operation, replace(view, answers=late))
 
-    patch.setattr("hangar.domain.drain_memory._without_refused", hasty)
+    patch.setattr("hangar.domain.drain.memory._without_refused", hasty)
 
 
 def crossed_drains_both_go_on(patch: pytest.MonkeyPatch) -> None:
     """Nobody notices that two drains wait for each other's budgets."""
-    patch.setattr("hangar.domain.pacing.crossed_by", lambda operation, view: None)
+    patch.setattr("hangar.domain.drain.pacing.crossed_by", lambda operation, view: None)
 
 
 def deadline_begins_anew_after_a_restart(patch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def deadline_begins_anew_after_a_restart(patch: pytest.MonkeyPatch) -> None:
 
 def a_lost_nodes_pods_are_waited_for_in_silence(patch: pytest.MonkeyPatch) -> None:
     """Pods of a node that is gone are waited for to the deadline, and nobody is told."""
-    real = hangar.domain.waits.not_gone
+    real = hangar.domain.drain.waits.not_gone
     patch.setattr(
         hangar.kinds.node_drain, "not_gone", lambda count, node, now: real(replace(count, untouched=()), node, now)
     )

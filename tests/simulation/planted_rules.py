@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 import hangar.domain.cordon
-import hangar.domain.forcing
-import hangar.domain.moves
+import hangar.domain.drain.forcing
+import hangar.domain.drain.moves
 import hangar.kinds.node_drain
 from hangar.domain.budgets import healthy
 from hangar.domain.decision import Evict
-from hangar.domain.moves import Tally
+from hangar.domain.drain.moves import Tally
 from hangar.domain.owners import Shortfall
 from hangar.domain.view import View
 from hangar.operator.pace import Pace
@@ -24,7 +24,7 @@ def budgets_spent_twice(patch: pytest.MonkeyPatch) -> None:
 
 def last_ready_is_taken(patch: pytest.MonkeyPatch) -> None:
     """Nothing keeps an owner's last ready pod."""
-    patch.setattr("hangar.domain.pacing.keeps_last_ready", lambda pod, view: None)
+    patch.setattr("hangar.domain.drain.pacing.keeps_last_ready", lambda pod, view: None)
 
 
 def groups_are_counted_by_pods(patch: pytest.MonkeyPatch) -> None:
@@ -45,7 +45,7 @@ def gone_is_done(patch: pytest.MonkeyPatch) -> None:
 
 def told_to_end_is_gone_on_a_silent_node(patch: pytest.MonkeyPatch) -> None:
     """Pods that a silent kubelet was told to end count as gone."""
-    real = hangar.domain.moves.tally
+    real = hangar.domain.drain.moves.tally
 
     def credulous(tracked: Any, operation: Any, view: View) -> Tally:
         count = real(tracked, operation, view)
@@ -54,13 +54,13 @@ def told_to_end_is_gone_on_a_silent_node(patch: pytest.MonkeyPatch) -> None:
         terminating = tuple(pod for pod in count.terminating if pod.node in heard)
         return replace(count, evicted=count.evicted + ended, terminating=terminating)
 
-    for module in ("kinds.node_drain", "domain.drain_report", "domain.drain_memory"):
+    for module in ("kinds.node_drain", "domain.drain.reporting", "domain.drain.memory"):
         patch.setattr(f"hangar.{module}.tally", credulous)
 
 
 def critical_pods_go_with_the_others(patch: pytest.MonkeyPatch) -> None:
     """No pod waits for the others to leave."""
-    patch.setattr("hangar.domain.pacing.CRITICAL_PRIORITY", 3_000_000_000)
+    patch.setattr("hangar.domain.drain.pacing.CRITICAL_PRIORITY", 3_000_000_000)
 
 
 def pace_is_ignored(patch: pytest.MonkeyPatch) -> None:
@@ -80,7 +80,7 @@ def force_is_not_asked_for(patch: pytest.MonkeyPatch) -> None:
 
 def force_leaves_no_grace(patch: pytest.MonkeyPatch) -> None:
     """What is forced gets no grace at all, though its node lives."""
-    real = hangar.domain.forcing.delete
+    real = hangar.domain.drain.forcing.delete
     patch.setattr(
         hangar.kinds.node_drain,
         "delete",
@@ -101,7 +101,7 @@ def a_node_is_taken_for_down(patch: pytest.MonkeyPatch) -> None:
 
 def no_grace_where_none_was_chosen(patch: pytest.MonkeyPatch) -> None:
     """A grace period that nobody chose is sent as 0: the pods are killed at once."""
-    patch.setattr("hangar.domain.pacing.Evict", lambda pod, grace_s: Evict(pod, grace_s or 0))
+    patch.setattr("hangar.domain.drain.pacing.Evict", lambda pod, grace_s: Evict(pod, grace_s or 0))
 
 
 def what_nobody_recreates_is_evicted(patch: pytest.MonkeyPatch) -> None:

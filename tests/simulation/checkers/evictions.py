@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hangar.domain.decision import (
@@ -19,9 +19,9 @@ from hangar.domain.decision import (
     Unknown,
     Withheld,
 )
+from hangar.domain.drain.selection import Move
+from hangar.domain.drain.selection import select as select_pod
 from hangar.domain.ids import BudgetUid, OperationId, PodUid
-from hangar.domain.selection import Move
-from hangar.domain.selection import select as select_pod
 from hangar.domain.snapshot import Snapshot
 from tests.simulation.checkers.ends import Account, Baselines
 from tests.simulation.checkers.truth import History, Holders, Owners, ViolationError, guarded, whole
@@ -73,6 +73,7 @@ class Disruption:
     since: dict[PodUid, datetime] = field(default_factory=dict)
     accepted: set[PodUid] = field(default_factory=set)
     sender: dict[PodUid, OperationId] = field(default_factory=dict)
+    forced: dict[PodUid, datetime] = field(default_factory=dict)
 
     # --- a step leaves its operator -----------------------------------------------------------------------------------
 
@@ -95,10 +96,12 @@ class Disruption:
         self.sender[uid] = operation
         if isinstance(step, Evict):
             by.count(now)
-            self._budgets_allow(step, moments)
+            self._budgets_allow(step, decided_at, moments)
             if not any(self._is_spared(uid, operation, each, self.spent.keys()) for each in moments):
                 raise ViolationError(f"{step} was sent, and it is the last ready unit of its owner")
             self._is_its_turn(step, holder, moments)
+        if isinstance(step, Delete):
+            self.forced[uid] = decided_at
         self.spent[uid] = None
         self.since[uid] = decided_at
 
@@ -138,18 +141,20 @@ class Disruption:
     def _is_not_to_be_moved(self, uid: PodUid, snapshot: Snapshot) -> bool:
         return uid in snapshot.pods and not isinstance(select_pod(snapshot.pods[uid], snapshot), Move)
 
-    def _budgets_allow(self, step: Evict, moments: list[Snapshot]) -> None:
+    def _budgets_allow(self, step: Evict, decided_at: datetime, moments: list[Snapshot]) -> None:
+        # What was forced since, past the budget as it may be, was not there to be reckoned with.
+        spent = {uid for uid in self.spent if self.forced.get(uid, datetime.min.replace(tzinfo=UTC)) < decided_at}
         for budget in {uid for each in moments for uid in each.budgets_by_pod.get(step.pod.uid, ())}:
-            if not any(self._has_room(budget, step.pod.uid, each) for each in moments):
+            if not any(self._has_room(budget, step.pod.uid, spent, each) for each in moments):
                 latest = moments[0].budgets.get(budget)
                 raise ViolationError(f"{step} was sent, and {latest} has no room beside what is under way")
 
-    def _has_room(self, uid: BudgetUid, pod: PodUid, snapshot: Snapshot) -> bool:
+    def _has_room(self, uid: BudgetUid, pod: PodUid, spent: Collection[PodUid], snapshot: Snapshot) -> bool:
         budget = snapshot.budgets.get(uid)
         if budget is None or pod not in snapshot.pods or not snapshot.pods[pod].serves:
             return True
-        stays = sum(each.serves and each.ref.uid not in self.spent for each in guarded(uid, snapshot))
-        return stays - (pod not in self.spent) >= budget.desired_healthy
+        stays = sum(each.serves and each.ref.uid not in spent for each in guarded(uid, snapshot))
+        return stays - (pod not in spent) >= budget.desired_healthy
 
     def _is_spared(
         self, uid: PodUid, operation: OperationId, snapshot: Snapshot, spent: Collection[PodUid] = ()
