@@ -178,8 +178,8 @@ MUTATIONS = (
         "C71",
         "a cancelled drain is a success",
         "kinds/node_drain.py",
-        'return _end(job, view, Phase.CANCELLED, "cancelled", drain_report',
-        'return _end(job, view, Phase.SUCCEEDED, "drained", drain_report',
+        'return _end(job, view, Phase.CANCELLED, "cancelled", reporting',
+        'return _end(job, view, Phase.SUCCEEDED, "drained", reporting',
         "kinds/test_node_drain_ends.py::test_a_cancelled_drain_lists_what_it_moved_and_what_it_did_not",
     ),
     Mutation(
