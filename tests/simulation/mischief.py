@@ -44,6 +44,7 @@ class Mischief:
             self.cordon_by_hand,
             self.cordon_by_hand,
             self.crash,
+            self.cancel_and_kill,
             self.storm,
             self.storm,
             self.scale,
@@ -75,7 +76,7 @@ class Mischief:
 
     def _ask(self, site: Site, node: str, kind: str | None = None) -> None:
         kind = kind or self.dice.choice(("node.drain",) * 5 + ("node.cordon", "node.uncordon"))
-        params: dict[str, Any] = {"deadline_s": self.dice.choice((15, 15, 60, 240))}
+        params: dict[str, Any] = {"deadline_s": self.dice.choice((15, 60, 240))}
         if kind == "node.drain":
             params |= self._drain_params()
         request = OperationRequest(type=kind, target=node, cluster=site.name, params=params, reason=None)
@@ -219,6 +220,13 @@ class Mischief:
         elif site.processes:
             self.tell(f"{site.name}: an operator is killed for {down_s} s")
             self.kill_for(site, down_s)
+
+    def cancel_and_kill(self, site: Site) -> None:
+        """Cancel an operation, and kill its operator before it can have heard of it."""
+        self.cancel_one(site)
+        if site.processes:
+            self.tell(f"{site.name}: an operator is killed just then")
+            self.kill_for(site, 0.5)
 
     def kill_for(self, site: Site, seconds: float) -> None:
         """Kill an operator's process, and start another one later."""

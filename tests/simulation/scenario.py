@@ -66,8 +66,7 @@ class Run:
                 raise ViolationError(f"not over in the end: {open_still}")
         finally:
             for site in self.sites:
-                for process in list(site.processes):
-                    site.kill(process)
+                site.end()
 
     def _open(self, site: Site) -> None:
         """Make a site known to the hub, and draw what it has to suffer from the start."""

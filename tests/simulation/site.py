@@ -34,6 +34,10 @@ DOOMED = "doomed"
 """The namespace that may be deleted in the midst of all."""
 
 
+UNREAD = "Rollout"
+"""A controller of a kind that nobody reads: what it wants is known by its pods alone."""
+
+
 @dataclass(eq=False)
 class Process:
     """One operator process; a site may for a while have two."""
@@ -97,6 +101,7 @@ class Site:
     broken: list[BaseException]
     processes: list[Process] = field(default_factory=list)
     starts: int = 0
+    is_over: bool = False
     quiet: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -127,7 +132,9 @@ class Site:
         self.on_landed(step)
 
     def start(self) -> None:
-        """Start an operator's process."""
+        """Start an operator's process, unless the run is over: the loop would close under it."""
+        if self.is_over:
+            return
         self.starts += 1
         by = Sent(self.settings.evictions_per_minute_max)
         channel = SimulatedChannel(self.hub, self.name, self.weather, self.dice)
@@ -149,6 +156,12 @@ class Site:
         """Kill a process."""
         process.kill()
         self.processes.remove(process)
+
+    def end(self) -> None:
+        """Kill all processes, and start none any more."""
+        self.is_over = True
+        for process in list(self.processes):
+            self.kill(process)
 
 
 def a_site(name: str, hub: SimulatedHub, dice: random.Random, noted: Noted, broken: list[BaseException]) -> Site:
@@ -183,7 +196,7 @@ def _an_app(
         replicas,
         on=tuple(dice.choice(nodes) for _ in range(replicas)),
         name=name,
-        kind=dice.choice(("Deployment", "Deployment", "StatefulSet")),
+        kind=dice.choice(("Deployment", "Deployment", "StatefulSet", UNREAD)),
         ready_after_s=dice.choice((0.5, 2.0, 15.0)),
         terminate_after_s=dice.choice((0.2, 1.0, 8.0)),
     )

@@ -11,7 +11,34 @@ from tests.simulation.playing import play
 from tests.simulation.test_seeds import SEEDS
 
 SEEN_AT: Mapping[str, int] = {
-    "a_cancel_is_lost_at_a_takeover": 2,
+    "cancel_is_not_heard": 4,
+    "ends_before_answers": 4,
+    "lease_is_ignored": 14,
+    "memory_after_act": 26,
+    "uncordon_is_overlooked": 12,
+    "unknown_is_sent_again": 2,
+    "late_reports_change_ends": 0,
+    "fence_is_open": 40,
+    "ended_is_forgotten": 0,
+    "memory_is_lost_at_a_takeover": 21,
+    "a_cancel_is_lost_at_a_takeover": 40,
+    "what_may_land_is_forgotten_at_an_end": 21,
+    "a_deadline_that_passed_is_always_now": 3,
+    "budgets_spent_twice": 3,
+    "last_ready_is_taken": 10,
+    "groups_are_counted_by_pods": 10,
+    "what_is_learnt_counts_late": 40,
+    "gone_is_done": 0,
+    "told_to_end_is_gone_on_a_silent_node": 5,
+    "critical_pods_go_with_the_others": 3,
+    "pace_is_ignored": 6,
+    "force_is_not_asked_for": 7,
+    "force_leaves_no_grace": 0,
+    "a_node_is_taken_for_down": 4,
+    "no_grace_where_none_was_chosen": 0,
+    "what_nobody_recreates_is_evicted": 4,
+    "a_name_is_a_node": 26,
+    "foreign_cordon_is_undone": 6,
 }
 """Where each fault was last seen, to look there first; a fault that shows there no more is looked for in all seeds."""
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from hangar.domain.ids import BudgetUid, NodeUid, OwnerUid, PodUid
 from hangar.domain.operation import Phase
-from hangar.domain.snapshot import Pod, Snapshot
+from hangar.domain.snapshot import Owner, Pod, Snapshot
 from hangar.hub.store.store import Store
 from hangar.hub.store.tables import operations
 from tests.simulation.faulty import LiveWorld
@@ -120,10 +120,17 @@ class Owners:
 
     def wanted(self, owner: OwnerUid, before: int, snapshot: Snapshot) -> int:
         """Return how many units an owner wanted in this moment; one that nobody can read wants what it had `before`."""
-        known = snapshot.owners.get(owner)
+        leaders = (each for each in snapshot.owners.values() if each.parent is not None and owner == _groups(each))
+        known = snapshot.owners.get(owner) or next(leaders, None)
         if known is not None and known.desired is not None:
             return known.desired
         return before if any(True for _ in snapshot.pods_of(owner)) else 0
+
+
+def _groups(leaders: Owner) -> str:
+    """Return what decisions know the groups by that have these leaders."""
+    assert leaders.parent is not None
+    return f"{leaders.parent.kind}/{leaders.namespace}/{leaders.parent.name}"
 
 
 def whole(pods: Iterable[Pod], size: int) -> int:
