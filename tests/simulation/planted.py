@@ -13,7 +13,7 @@ import hangar.kinds.node_drain
 import hangar.operator.conductor
 import hangar.operator.loop
 import hangar.operator.turn
-from hangar.domain.decision import End, Evict, Go, Step, Unknown, subject
+from hangar.domain.decision import End, Evict, Go, Step
 from hangar.domain.operation import Phase
 from hangar.domain.view import key_of
 from hangar.hub.store.records import find_cluster
@@ -151,18 +151,6 @@ def a_cancel_is_lost_at_a_takeover(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Conductor, "acked", acked)
 
 
-def what_may_land_is_forgotten_at_an_end(patch: pytest.MonkeyPatch) -> None:
-    """An eviction of unknown outcome counts for nothing once its operation is over."""
-    real = Conductor.answered
-
-    def answered(self: Any, operation: Any, step: Step, answer: Any, now: Any) -> None:
-        real(self, operation, step, answer, now)
-        if isinstance(answer, Unknown):
-            self._landing.pop(subject(step), None)
-
-    patch.setattr(Conductor, "answered", answered)
-
-
 def a_deadline_that_passed_is_always_now(patch: pytest.MonkeyPatch) -> None:
     """The hub never says how long ago a deadline was: a forced drain is given its minute again and again."""
     real = hangar.hub.usecases.sync._job
@@ -188,7 +176,6 @@ PLANTED: Mapping[str, Plant] = {
         ended_is_forgotten,
         memory_is_lost_at_a_takeover,
         a_cancel_is_lost_at_a_takeover,
-        what_may_land_is_forgotten_at_an_end,
         a_deadline_that_passed_is_always_now,
         *RULES,
     )

@@ -11,7 +11,7 @@ import hangar.domain.drain.memory
 import hangar.domain.drain.moves
 import hangar.domain.drain.waits
 import hangar.kinds.node_drain
-from hangar.domain.decision import Busy, Gone, Namesake
+from hangar.domain.decision import Busy, Gone, Namesake, Step, Unknown, subject
 from hangar.domain.view import StepKey, StepName
 from hangar.operator.cluster.kubernetes import answers
 from hangar.operator.cluster.kubernetes.api import Api
@@ -26,7 +26,10 @@ from tests.operator.cluster.kubernetes.test_adapter import (
     test_an_eviction_names_the_uid_and_no_grace_unless_it_was_asked_for,
 )
 from tests.operator.cluster.kubernetes.test_answers import test_refusals_are_told_apart_by_their_causes
-from tests.operator.test_conductor import test_a_deadline_counts_from_the_start_and_follows_what_the_hub_says
+from tests.operator.test_conductor import (
+    test_a_deadline_counts_from_the_start_and_follows_what_the_hub_says,
+    test_an_eviction_that_may_land_counts_until_it_is_seen_even_after_its_operation,
+)
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 Test = Callable[[], None]
@@ -97,6 +100,18 @@ def a_lost_nodes_pods_are_waited_for_in_silence(patch: pytest.MonkeyPatch) -> No
     patch.setattr(hangar.kinds.node_drain, "takeover_at", lambda *_: None)
 
 
+def what_may_land_is_forgotten_at_an_end(patch: pytest.MonkeyPatch) -> None:
+    """An eviction of unknown outcome counts for nothing once its operation is over."""
+    real = Conductor.answered
+
+    def answered(self: Any, operation: Any, step: Step, answer: Any, now: Any) -> None:
+        real(self, operation, step, answer, now)
+        if isinstance(answer, Unknown):
+            self._landing.pop(subject(step), None)
+
+    patch.setattr(Conductor, "answered", answered)
+
+
 NAMESAKE = answers.Reply(409, b'{"code": 409, "message": "Precondition failed: UID in precondition: a, UID in object"}')
 
 NAMED: Mapping[str, tuple[Plant, Test]] = {
@@ -110,6 +125,10 @@ NAMED: Mapping[str, tuple[Plant, Test]] = {
         (
             a_lost_nodes_pods_are_waited_for_in_silence,
             test_a_node_that_came_back_as_another_with_its_pods_is_left_alone_and_that_is_said,
+        ),
+        (
+            what_may_land_is_forgotten_at_an_end,
+            lambda: test_an_eviction_that_may_land_counts_until_it_is_seen_even_after_its_operation(Unknown("late")),
         ),
         (deadline_begins_anew_after_a_restart, test_a_deadline_counts_from_the_start_and_follows_what_the_hub_says),
     )
