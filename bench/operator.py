@@ -70,7 +70,7 @@ def run() -> Report:
         ),
         versions={"wingsmith": hangar.__version__, "Kubernetes": kubernetes},
         notes=(
-            f"A real API server holds {NODES + DRAINS} nodes and {NODES * PODS_A_NODE} pods of {APPS} Deployments, "
+            f"A real API server holds {NODES} full nodes and {NODES * PODS_A_NODE} pods of {APPS} Deployments, "
             f"each with a budget of maxUnavailable 10; its controllers, scheduler and made-up kubelets run beside. "
             f"{sum(each.turns for each in rounds):.0f} turns were taken while the drains went on.",
             "",
@@ -85,17 +85,24 @@ def run() -> Report:
 
 
 def fill(kube: Kube) -> None:
-    """Make the nodes and the Deployments with their budgets, and wait until all pods are ready, then the spares."""
+    """Make the nodes and the Deployments with their budgets, and wait until all pods are ready."""
     _create(kube, (manifests.node(f"gpu-{number:04d}", gpus=PODS_A_NODE) for number in range(NODES)))
     apps = [f"app-{number:03d}" for number in range(APPS)]
     _create(kube, (manifests.deployment(app, REPLICAS, TEMPLATE) for app in apps))
     _create(kube, (manifests.budget(app, max_unavailable=10) for app in apps))
     until("all pods are ready", lambda: _ready(kube) == NODES * PODS_A_NODE, FILLED_WITHIN_S)
-    _add_spares(kube, 0)
 
 
-def _add_spares(kube: Kube, number: int) -> None:
-    _create(kube, (manifests.node(f"spare-{number}-{each}", gpus=PODS_A_NODE) for each in range(DRAINS)))
+def _add_spares(kube: Kube, number: int) -> list[str]:
+    names = [f"spare-{number}-{each}" for each in range(DRAINS)]
+    _create(kube, (manifests.node(name, gpus=PODS_A_NODE) for name in names))
+    return names
+
+
+def _take_pods(kube: Kube, stack: Stack, nodes: Iterable[str]) -> bool:
+    """Tell whether the scheduler may use nodes, and the operator has told the hub so."""
+    found = ((kube.get("Node", node), stack.client.node(node)) for node in nodes)
+    return all(node and not node["spec"].get("taints") and shown and shown["ready"] for node, shown in found)
 
 
 def _create(kube: Kube, documents: Iterable[dict[str, object]]) -> None:
@@ -165,7 +172,8 @@ def _drained(kube: Kube, stack: Stack, shown: Shown, number: int) -> Round:
     """Drain some nodes at once, and return what the operator showed meanwhile."""
     hub = stack.client
     nodes = [f"gpu-{number * DRAINS + each:04d}" for each in range(DRAINS)]
-    until("the hub knows all nodes", lambda: hub.node(f"spare-{number}-{DRAINS - 1}"))
+    spares = _add_spares(kube, number)
+    until("there are nodes for the pods to go to", lambda: _take_pods(kube, stack, spares))
     before = shown.now()
     with _watched(shown) as memory:
         ended = [hub.finish(each) for each in [hub.submit("node.drain", node) for node in nodes]]
@@ -173,7 +181,6 @@ def _drained(kube: Kube, stack: Stack, shown: Shown, number: int) -> Round:
     said = {each["result"]["message"] for each in ended}
     if said != {f"evicted_replicas={PODS_A_NODE}"}:
         raise RuntimeError(f"not the drains that were to be measured: {said}")
-    _add_spares(kube, number + 1)
     turns = _grown(before, after, "hangar_turn_seconds_count")
     return Round(
         turns,

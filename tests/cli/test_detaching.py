@@ -64,6 +64,7 @@ def _as_from_a_terminal(ignoring: int | None) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_detaches_and_says_how_to_go_on(hub: ScriptedHub, parked: Parked, number: signal.Signals) -> None:
+    """C93: the operation goes on without its terminal."""
     process = start(hub, *DRAIN)
     assert parked.is_parked.wait(PATIENCE_S)
     process.send_signal(number)

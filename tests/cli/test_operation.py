@@ -91,6 +91,7 @@ def test_its_events_are_listed(hub: ScriptedHub, hgr: Hgr) -> None:
 
 
 def test_waiting_for_an_operation_of_somebody_else(hub: ScriptedHub, hgr: Hgr) -> None:
+    """C93: it can be watched from anywhere."""
     hub.on("GET", PATH, Answer(document=running(3)))
     hub.on("GET", f"{PATH}/wait", Answer(document=ended(9)))
     ran = hgr("operation", "wait", ID, "--wait-timeout", "10m")
@@ -99,6 +100,7 @@ def test_waiting_for_an_operation_of_somebody_else(hub: ScriptedHub, hgr: Hgr) -
 
 
 def test_waiting_for_one_that_failed_exits_11(hub: ScriptedHub, hgr: Hgr) -> None:
+    """C71: what follows on a success does not follow on this."""
     hub.on("GET", PATH, Answer(document=ended(9, "failed")))
     ran = hgr("operation", "wait", ID, "-o", "json")
     assert (ran.code, json.loads(ran.out)) == (11, ended(9, "failed"))

@@ -127,6 +127,7 @@ async def a_pod_that_has_gone_is_gone(stage: Stage) -> None:
 
 @scene
 async def a_pod_that_took_anothers_name_is_never_evicted_in_its_place(stage: Stage) -> None:
+    """C01, C02: whoever else has the name by now is left alone."""
     await a_node(stage)
     await stage.add_workload(WorkloadSpec("StatefulSet", "db", 1, a_template(labels={"app": "db"})))
     (before,) = await serving(stage, "db", 1)

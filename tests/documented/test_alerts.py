@@ -54,6 +54,7 @@ def test_a_rule_asks_for_what_there_is_and_says_what_it_means(rule: dict[str, An
 
 
 def test_a_stuck_operation_is_among_them() -> None:
+    """C22: there is a rule for it."""
     asked = {name for rule in rules() for name, _ in SELECTOR.findall(rule["expr"])}
     assert {"hangar_operation_blocked_seconds", "hangar_cluster_lease_age_seconds", "hangar_store_up"} <= asked
 

@@ -82,6 +82,7 @@ def test_what_terminates_or_has_finished_is_not_healthy() -> None:
 
 
 def test_no_budget_is_asked_about_pods_that_have_not_started() -> None:
+    """C20: a pod whose image cannot be pulled may go."""
     assert said(pending("a", on="n1"), a_budget(allowed=0), a_budget("second", allowed=0)) is None
 
 
@@ -103,6 +104,7 @@ def test_an_unready_pod_of_a_budget_that_needs_none_is_asked_for_like_any_other(
     "state", [{"allowed": 0}, {"is_current": False}, {"sync_failure": "found no controller"}], ids=repr
 )
 def test_always_allow_lets_an_unready_pod_go_whatever_the_status_says(state: dict[str, Any]) -> None:
+    """C17: what crashes may go where the budget says so."""
     budget = a_budget(healthy=0, needs=3, always_allow_unready=True, **state)
     assert said(CRASHED, budget) is None
     assert said(a_pod("b"), budget) is not None
@@ -208,6 +210,7 @@ def test_what_one_budget_holds_is_told_once() -> None:
 def test_evictions_of_one_turn_never_exceed_a_budget(
     ready: list[bool], needs: int, allowed: int, leaving: set[int], always: bool
 ) -> None:
+    """C18: whatever the numbers are."""
     pods = [a_pod(str(number), ready=each) for number, each in enumerate(ready)]
     budget = a_budget(healthy=sum(ready), needs=needs, allowed=allowed, always_allow_unready=always)
     before = a_view(*pods, budget, leaving=uids(*map(str, leaving)))

@@ -72,6 +72,7 @@ def test_a_missing_node_is_gone_or_was_replaced() -> None:
     ids=["ours", "of another", "lifted", "by hand", "by hand under our mark", "over an earlier one", "without a mark"],
 )
 def test_a_cordon_is_held_by_an_operation_under_its_mark_and_our_field(node: Node, is_held: bool) -> None:
+    """C39: only what carries our mark, and is ours by its field, is ours."""
     assert cordon.is_held_by(node, OP) is is_held
 
 

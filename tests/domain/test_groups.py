@@ -3,12 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
+from hangar.domain.budgets import may_evict
+from hangar.domain.decision import Evict
 from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import OwnerUid
 from hangar.domain.owners import baseline_of, desired_by, group_size, keeps_last_ready, ready_count, shortfall
-from hangar.domain.snapshot import OwnerRef, Pod
+from hangar.domain.placing import Requirement, SelectorOp
+from hangar.domain.snapshot import Budget, OwnerRef, Pod
 from hangar.domain.view import View
-from tests.domain.building import a_node, a_pod, a_view, an_owner, draining, uids
+from tests.domain.building import a_budget, a_node, a_pod, a_view, an_owner, draining, uids
 
 LWS = "leaderworkerset.sigs.k8s.io/"
 OWNER = OwnerUid("LeaderWorkerSet/default/llama")
@@ -32,7 +35,7 @@ def two_groups(**fields: Any) -> tuple[Pod, ...]:
     )
 
 
-def a_view_of(*pods: Pod, before: int = 2, leaving: str = "") -> View:
+def a_view_of(*pods: Pod | Budget, before: int = 2, leaving: str = "") -> View:
     nodes = [a_node(name) for name in ("n1", "n2", "n3", "n4", "n5")]
     claims = draining("n1", baselines={OWNER: before})
     return a_view(*nodes, *pods, claims=claims, leaving=uids(*filter(None, [leaving])))
@@ -72,6 +75,17 @@ def test_a_group_that_is_being_made_anew_is_complete_only_at_its_old_size() -> N
     assert lack is not None
     assert (lack.has, lack.needs, lack.unit) == (1, 2, "group")
     assert shortfall(OWNER, a_view_of(member(0, 8, on="n2"), member(0, 9, on="n5"), *other)) is None
+
+
+def test_a_group_of_which_one_pod_is_about_to_end_spends_its_budget_whole() -> None:
+    """C53: a budget that counts pods never lets two groups go for two pods."""
+    pods = two_groups()
+    budget = a_budget(healthy=4, needs=2, selector=(Requirement(f"{LWS}name", SelectorOp.IN, frozenset({"llama"})),))
+    view = a_view_of(*pods, budget)
+    assert may_evict(pods[0], view) is None
+    after = view.assuming((Evict(pods[0].ref),))
+    assert [after.serving(each) for each in pods] == [False, False, True, True]
+    assert may_evict(pods[2], after) is not None
 
 
 def test_a_keeper_of_groups_wants_as_many_as_its_leaders_are() -> None:

@@ -98,6 +98,7 @@ def test_what_is_loading_is_named() -> None:
 
 
 def test_what_has_finished_or_terminates_is_neither_ready_nor_loading() -> None:
+    """C15: failed pods that nobody cleans up count for nothing."""
     done = a_pod("b", on="n2", phase=PodPhase.FAILED, ready=False)
     assert lacks(an_owner(), a_pod("a", on="n2"), done, terminating("c", on="n2", ready=False)) == (1, 3, [])
 

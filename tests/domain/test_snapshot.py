@@ -107,3 +107,10 @@ def test_what_nobody_knows_is_empty() -> None:
     shown = a_snapshot()
     assert list(shown.pods_on(nothing)) == list(shown.pods_of(nothing)) == []
     assert shown.budgets_of(a_pod()) == ()
+
+
+def test_an_operator_that_compares_is_taken_to_let_in() -> None:
+    taint = Taint("tier", "5", "NoSchedule")
+    assert Toleration("tier", "Gt", "3", "").tolerates(taint)
+    assert not Toleration("rank", "Gt", "3", "").tolerates(taint)
+    assert not Toleration("tier", "Equal", "3", "").tolerates(taint)

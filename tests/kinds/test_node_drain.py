@@ -1,6 +1,7 @@
 """node.drain on small simulated worlds: what it moves, what it leaves, and what it says of that."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from hangar.domain.decision import Evict
@@ -32,6 +33,7 @@ def test_an_empty_node_is_drained_at_once() -> None:
 
 
 def test_daemons_and_finished_pods_are_left_and_listed() -> None:
+    """C12: a bare pod that has finished is in nobody's way."""
     world = a_world()
     world.add_workload(WorkloadSpec("DaemonSet", "agent", 0))
     world.add_workload(an_app(1, on=("n1",)))
@@ -44,10 +46,12 @@ def test_daemons_and_finished_pods_are_left_and_listed() -> None:
 
 
 def test_a_stateful_pod_is_done_when_it_serves_elsewhere_under_its_name() -> None:
+    """C03: the same name elsewhere is the pod that was waited for, and no reason to go on waiting."""
     world = a_world()
     world.add_workload(an_app(2, on=("n1", "n2"), kind="StatefulSet", name="db"))
     solo, operation = drain(world)
     assert solo.finish(operation)[1].message == "evicted_replicas=1"
+    assert world.now <= NOON + timedelta(seconds=4), "it ends in one, and starts in two"
     (move,) = solo.results[operation][1].details["moved"]
     assert move["pod"] == move["successor"] == "default/db-0"
     assert move["uid"] != move["successor_uid"]
@@ -73,6 +77,7 @@ def test_an_only_replica_is_moved() -> None:
 
 
 def test_the_grace_period_is_the_pods_own_unless_one_is_asked_for() -> None:
+    """C63: no grace period is made up."""
     cases: list[tuple[dict[str, Any], int | None]] = [({}, None), ({"grace_period_s": 5}, 5)]
     for params, grace_s in cases:
         world = a_world()

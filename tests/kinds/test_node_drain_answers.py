@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from hangar.domain.decision import Answer, Busy, Denied, Evict, Gone, Namesake, Step, Unknown, Withheld
+from hangar.domain.decision import Answer, Busy, Cordon, Denied, Evict, Gone, Namesake, Step, Unknown, Withheld
 from hangar.operator.cluster.simulated import api
 from hangar.operator.cluster.simulated.world import World
 from tests.kinds.draining import codes, drain, rows
@@ -13,6 +13,7 @@ from tests.simulation.solo import NOON
 
 
 def test_a_denied_eviction_fails_the_drain_with_the_clusters_words() -> None:
+    """C35: there is no silent fall back to a deletion."""
     world = a_world()
     world.add_workload(an_app(1, on=("n1",)))
 
@@ -24,9 +25,11 @@ def test_a_denied_eviction_fails_the_drain_with_the_clusters_words() -> None:
     phase, result = solo.finish(operation)
     assert (phase, result.code) == ("failed", "eviction_denied")
     assert "refuses to evict default/api-rs-00000: webhook says no" in result.message
+    assert {type(step) for _, _, step, _ in solo.taken} == {Cordon, Evict}
 
 
 def test_a_denied_cordon_is_fatal() -> None:
+    """C36: nothing is evicted from a node that could not be cordoned."""
     world = a_world()
     world.add_workload(an_app(1, on=("n1",)))
     solo, operation = drain(world)
@@ -102,6 +105,7 @@ def test_an_unknown_outcome_that_is_known_late_counts_from_when_it_was_known() -
 
 @pytest.mark.parametrize("answer", [Gone(), Namesake()], ids=repr)
 def test_a_pod_that_left_before_its_eviction_is_not_counted_as_evicted(answer: Answer) -> None:
+    """C01, C11: a name that is free or taken by another is done for this UID."""
     world = a_world()
     world.add_workload(an_app(1, on=("n1",)))
 

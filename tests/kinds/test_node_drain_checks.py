@@ -15,6 +15,7 @@ from tests.simulation.solo import ALL, NOON, Solo
 
 
 def test_what_fits_on_no_node_fails_the_drain_before_any_eviction() -> None:
+    """C09: the last node with room says what is missing, and goes on serving."""
     world = a_world(2)
     world.add_workload(an_app(1, on=("n1",), gpus=8))
     world.add_workload(an_app(1, on=("n2",), gpus=4, name="other"))
@@ -50,6 +51,7 @@ def test_an_autoscaler_makes_a_misfit_no_verdict() -> None:
 
 
 def test_a_budget_that_can_never_allow_it_fails_the_drain_before_any_eviction() -> None:
+    """C16, C21, C22, C23: it fails right after the cordon, and names the budget with its numbers."""
     world = a_world()
     world.add_workload(an_app(1, on=("n1",)))
     world.add_budget(a_budget(min_available=1))
@@ -62,6 +64,7 @@ def test_a_budget_that_can_never_allow_it_fails_the_drain_before_any_eviction() 
 
 
 def test_with_the_check_skipped_a_closed_budget_ends_the_drain_at_its_deadline() -> None:
+    """C22: whoever skips the check has the budget as the cause at the deadline."""
     world = a_world()
     world.add_workload(an_app(1, on=("n1",)))
     world.add_budget(a_budget(min_available=1))
@@ -95,6 +98,7 @@ def test_a_bare_pod_fails_the_drain_by_name() -> None:
 
 
 def test_a_pod_that_would_come_back_fails_the_drain_with_its_toleration() -> None:
+    """C13: seen before the first eviction."""
     world = a_world()
     template = PodTemplate(tolerations=(Toleration("", "Exists", "", ""),))
     world.add_workload(WorkloadSpec("Deployment", "stubborn", 1, template, pinned=("n1",)))

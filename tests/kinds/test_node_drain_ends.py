@@ -12,6 +12,7 @@ from tests.simulation.fleet import a_budget, a_world, an_app
 
 
 def test_a_human_uncordon_in_mid_drain_stops_it_and_is_named() -> None:
+    """C40: after our cordon was seen, an uncordon is a word to stop."""
     world = a_world(4)
     world.add_workload(an_app(5, on=("n1",) * 5))
     world.add_budget(a_budget(max_unavailable=1))
@@ -27,6 +28,7 @@ def test_a_human_uncordon_in_mid_drain_stops_it_and_is_named() -> None:
 
 
 def test_a_failed_drain_uncordons_where_that_was_asked_for() -> None:
+    """C41, C42: at once, and the result says so."""
     world = a_world(1)
     world.add_workload(an_app(1, on=("n1",)))
     solo, operation = drain(world, on_failure="uncordon")
@@ -38,6 +40,7 @@ def test_a_failed_drain_uncordons_where_that_was_asked_for() -> None:
 
 
 def test_a_cordon_from_before_is_never_undone() -> None:
+    """C38, C39: whatever was asked for, it is not ours."""
     world = a_world(1)
     world.add_workload(an_app(1, on=("n1",)))
     world.cordon_by_hand("n1", "kubectl-cordon")
@@ -48,6 +51,7 @@ def test_a_cordon_from_before_is_never_undone() -> None:
 
 
 def test_a_cancelled_drain_lists_what_it_moved_and_what_it_did_not() -> None:
+    """C71: cancelled is no success, and says what was done."""
     world = a_world(4)
     world.add_workload(an_app(4, on=("n1",) * 4, ready_after_s=1, terminate_after_s=2))
     world.add_budget(a_budget(max_unavailable=1))
@@ -88,6 +92,7 @@ def test_a_node_replaced_in_mid_drain_is_not_touched() -> None:
 
 
 def test_a_node_that_does_not_confirm_its_pods_ends_is_unreachable_at_the_deadline() -> None:
+    """C57: a silent kubelet confirms nothing, and the drain ends all the same."""
     world = a_world()
     world.add_workload(an_app(2, on=("n1", "n1")))
     world.put_node(replace(world.snapshot().nodes[NodeName("n1")], ready=False, is_heard=False))

@@ -44,7 +44,7 @@ def test_an_orphan_goes_with_force_and_is_not_waited_for_elsewhere() -> None:
 
 
 def test_at_the_deadline_what_a_budget_holds_is_deleted_only_where_that_was_chosen() -> None:
-    """C55, C56: no deletion unless it was asked for; and then it is in the record."""
+    """C51, C55, C56: no deletion unless it was asked for; and then it is in the record."""
     world = a_world()
     world.add_workload(an_app(1, on=("n1",)))
     world.add_budget(a_budget(max_unavailable=0))

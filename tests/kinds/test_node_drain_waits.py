@@ -10,6 +10,7 @@ from tests.simulation.solo import NOON, Solo
 
 
 def test_success_waits_for_the_replacements_to_be_ready() -> None:
+    """C06: gone is not done."""
     world = a_world()
     world.add_workload(an_app(1, on=("n1",), ready_after_s=60))
     solo, operation = drain(world)
@@ -21,6 +22,7 @@ def test_success_waits_for_the_replacements_to_be_ready() -> None:
 
 
 def test_a_budget_is_never_exceeded_and_the_drain_goes_on_as_it_opens() -> None:
+    """C18: at no moment is more gone than may be."""
     world = a_world(4)
     world.add_workload(an_app(5, on=("n1",) * 5))
     world.add_budget(a_budget(max_unavailable=1))
@@ -81,6 +83,7 @@ def test_a_replacement_that_cannot_be_placed_fails_the_drain_after_a_while() -> 
 
 
 def test_two_drains_never_take_an_owners_last_ready_pod() -> None:
+    """C47: one at a time, with no budget at all."""
     world = a_world(4)
     world.add_workload(an_app(2, on=("n1", "n2"), ready_after_s=20))
     solo = Solo(world)
@@ -149,6 +152,7 @@ def test_what_holds_a_terminating_pod_is_said() -> None:
 
 
 def test_pods_that_do_not_serve_are_named_where_they_alone_hold_a_budget() -> None:
+    """C17: what crashes holds the budget, and is named with its reason."""
     world = a_world()
     top = world.add_workload(an_app(3, on=("n1", "n2", "n3")))
     world.add_budget(a_budget(min_available=2))

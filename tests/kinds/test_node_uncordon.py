@@ -35,6 +35,7 @@ def over(decision: Decision) -> tuple[Phase, str, str]:
     ids=["by hand", "by another operation"],
 )
 def test_a_cordon_is_lifted_and_whose_it_was_is_remembered_and_said(node: Node, whose: str) -> None:
+    """C46: who lifts another's cordon is told whose it was."""
     decision = decided(a_view(node))
     assert isinstance(decision, Go)
     assert (decision.steps, decision.memory) == ((STEP,), UncordonMemory(whose))
@@ -58,6 +59,7 @@ def test_a_mark_that_somebody_left_behind_goes_too_and_is_nobodys_cordon() -> No
 
 
 def test_what_was_accepted_is_not_done_before_it_is_seen() -> None:
+    """C43: an uncordon is read back."""
     view = a_view(BY_HAND, answers={key_of(OP, STEP): Answered(Accepted(), NOON)})
     decision = decided(view)
     assert isinstance(decision, Go)

@@ -50,6 +50,7 @@ def gone(count: int) -> Callable[[Document], bool]:
 
 
 def test_a_killed_operator_goes_on_after_its_restart_and_evicts_no_pod_twice(bed: Bed, stack: Stack) -> None:
+    """C04, C76: a drain is carried on by UID."""
     with grounds(bed, stack, "killed-guarded", "killed-later", "killed-loading") as (first, second, loading):
         node, before = guarded(first)
         later, before_later = guarded(second)
@@ -76,6 +77,7 @@ def test_a_killed_operator_goes_on_after_its_restart_and_evicts_no_pod_twice(bed
 
 
 def test_an_operator_that_was_frozen_past_its_lease_sends_nothing_when_it_wakes(bed: Bed, stack: Stack) -> None:
+    """C77: another one takes over, and only one acts."""
     other = user_with(bed, "second-operator", (*NEEDED["drain"], *OPTIONAL))
     second = stack.operator_with({"HANGAR_KUBECONFIG": str(other)})
     with grounds(bed, stack, "frozen") as (ground,):
@@ -101,6 +103,7 @@ def test_an_operator_that_was_frozen_past_its_lease_sends_nothing_when_it_wakes(
 
 
 def test_pods_whose_names_were_taken_while_nobody_watched_are_left_alone(bed: Bed, stack: Stack) -> None:
+    """C01, C02: UIDs decide, also after a look at a cluster of long ago."""
     with grounds(bed, stack, "namesakes") as (ground,):
         node = ground.add_node()
         before = ground.deploy_stateful("db", 4, SLOW_START)

@@ -44,7 +44,7 @@ def a_plan_tells_what_the_drain_then_does_and_is_written_nowhere(ground: Ground)
     names = sorted(f"{ground.name}/{pod['metadata']['name']}" for pod in before)
     assert [each["pod"] for each in plan["moves"]] == names
     assert {(each["fits"], each["node"]) for each in plan["moves"]} == {("fits", spare)}
-    assert [each["why"] for each in plan["skipped"]] == ["daemonset"]
+    assert [each["why"] for each in plan["skipped"]] == ["daemonset: it would be put back at once"]
     assert [(each["pods"], each["allowed"], each["steps"]) for each in plan["budgets"]] == [(3, 1, 3)]
     assert (plan["fits"], plan["obstructions"]) == ("fits", [])
 

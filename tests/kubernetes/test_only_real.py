@@ -76,6 +76,7 @@ def test_a_closed_gate_leaves_no_trace_and_an_eviction_exactly_one(empty_bed: Be
 
 
 def test_without_the_right_to_evict_a_drain_is_not_granted_and_an_eviction_denied(empty_bed: Bed) -> None:
+    """C92: what Kubernetes does not grant is known before anybody asks."""
     kubeconfig = user_with(empty_bed, "cordoner", (each for each in NEEDED["drain"] if not each.subresource))
 
     async def scene(stage: KubernetesStage) -> None:

@@ -251,6 +251,7 @@ def test_an_end_waits_for_the_answers_to_what_was_sent() -> None:
 
 
 def test_a_late_sync_does_not_revive_what_has_ended() -> None:
+    """C73: an old message about what is over changes nothing."""
     stage = begun()
     stage.script.says = ending()
     stage.turn(1)
@@ -275,6 +276,7 @@ def test_what_the_hub_says_is_over_is_over_and_its_held_steps_with_it(outcome: s
 
 
 def test_a_new_session_begins_with_what_the_hub_has_stored() -> None:
+    """C04, C74: what another one began goes on from the record."""
     stage = begun()
     stage.script.says = going(1, EVICT_A)
     stage.turn(1)

@@ -79,6 +79,7 @@ def test_what_runs_or_ends_is_allocated_and_only_what_a_drain_would_touch_is_a_r
     ids=["none", "lifted", "ours", "by hand", "by hand under an old mark", "ours over one by hand"],
 )
 def test_a_cordon_is_told_with_whose_it_is(node: Node, cordon: CordonDoc | None) -> None:
+    """C45: who cordoned a node, and why, is shown."""
     told = the_document(node)
     assert (told.cordon, told.cordoned) == (cordon, node.unschedulable)
 

@@ -75,6 +75,8 @@ def test_an_operation_that_ended_is_not_revived_by_a_sync_that_was_under_way() -
 
 
 def test_nothing_leaves_after_a_cancel_and_what_had_left_is_waited_for() -> None:
+    """C79, C90: a call that hangs does not keep a cancel from being heard."""
+
     def slow(hub: FakeHub, cluster: Stumbling) -> None:
         hub.submit("node.drain")
         cluster.answers_after_s = 3.0
@@ -133,6 +135,8 @@ def test_a_standby_asks_again_when_it_was_told_to_and_does_nothing_until_then() 
 
 
 def test_a_hub_that_is_away_is_asked_in_growing_pauses() -> None:
+    """C81: an outage ends, and nobody has to restart anything."""
+
     def away(hub: FakeHub, cluster: Stumbling) -> None:
         hub.is_away = True
 

@@ -55,6 +55,7 @@ BOTH = frozenset({"cordon", "drain"})
 def test_what_is_allowed_is_what_is_set_as_far_as_it_is_granted(
     given: dict[str, object], granted: frozenset[str], allowed: frozenset[str]
 ) -> None:
+    """C92: the right to evict is asked for at the start."""
     assert run_virtual(introduce(settings(**given), Late(granted, [])))[1] == allowed
 
 

@@ -5,23 +5,23 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-import hangar.domain.cordon
 import hangar.hub.usecases.report
 import hangar.hub.usecases.sync
 import hangar.kinds.node_drain
 import hangar.operator.conductor
 import hangar.operator.loop
 import hangar.operator.turn
-from hangar.domain.budgets import healthy
-from hangar.domain.decision import End, Go, Step
+from hangar.domain.decision import End, Evict, Go, Step, Unknown, subject
 from hangar.domain.operation import Phase
-from hangar.domain.owners import Shortfall
 from hangar.domain.view import key_of
 from hangar.hub.store.records import find_cluster
 from hangar.operator.conductor import Conductor
 from hangar.operator.documents import progress_doc
 from hangar.operator.loop import Operator
+from hangar.wire.operator import JobDoc, SyncAnswer
+from tests.simulation.planted_rules import RULES
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -59,32 +59,12 @@ def _acts_before_memory(self: Any, each: Any, decision: Go[Any], now: Any, times
     if decision.recheck_at is not None:
         times.append(decision.recheck_at)
     self._in_flight |= {key_of(job.id, step): now for step in decision.steps}
+    self._pace.decided(key_of(job.id, step) for step in decision.steps if isinstance(step, Evict))
     progress = progress_doc(decision.progress)
     if decision.memory != job.memory or not each.is_claimed:
         each.open_job = replace(each.open_job, job=replace(job, memory=decision.memory))
         self._report(each, now, progress, hangar.operator.conductor._document(decision.memory))
     return decision.steps
-
-
-def budgets_spent_twice(patch: pytest.MonkeyPatch) -> None:
-    """A budget's status is believed without counting what is under way."""
-    patch.setattr("hangar.domain.budgets.allowance", lambda budget, view: healthy(budget, view))
-
-
-def last_ready_is_taken(patch: pytest.MonkeyPatch) -> None:
-    """Nothing keeps an owner's last ready pod."""
-    patch.setattr("hangar.domain.pacing.keeps_last_ready", lambda pod, view: None)
-
-
-def gone_is_done(patch: pytest.MonkeyPatch) -> None:
-    """A drain succeeds as soon as its pods are gone."""
-    nothing: list[tuple[Any, str, Shortfall]] = []
-    patch.setattr(hangar.kinds.node_drain, "lacking", lambda pods, view: nothing)
-
-
-def foreign_cordon_is_undone(patch: pytest.MonkeyPatch) -> None:
-    """A failed drain takes off whatever cordon is there."""
-    patch.setattr(hangar.domain.cordon, "is_held_by", lambda node, operation: node.unschedulable)
 
 
 def uncordon_is_overlooked(patch: pytest.MonkeyPatch) -> None:
@@ -139,6 +119,61 @@ def ended_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("tests.simulation.net.sync", forgets)
 
 
+def memory_is_lost_at_a_takeover(patch: pytest.MonkeyPatch) -> None:
+    """Who carries an operation on begins without its memory."""
+    real = Conductor._first_sight
+
+    def blank(self: Any, doc: JobDoc, sent_at: Any) -> Any:
+        return real(self, structs.replace(doc, memory=None), sent_at)
+
+    patch.setattr(Conductor, "_first_sight", blank)
+
+
+def a_cancel_is_lost_at_a_takeover(patch: pytest.MonkeyPatch) -> None:
+    """Who carries an operation on does not hear that it was cancelled before."""
+    real_heard = Conductor.heard
+
+    def heard(self: Any, answer: SyncAnswer, sent_at: Any) -> None:
+        inherited = self.__dict__.setdefault("inherited", set())
+        inherited |= {doc.id for doc in answer.jobs if doc.cancel and doc.id not in self._open}
+        jobs = [structs.replace(doc, cancel=doc.cancel and doc.id not in inherited) for doc in answer.jobs]
+        real_heard(self, structs.replace(answer, jobs=jobs), sent_at)
+
+    real_acked = Conductor.acked
+
+    def acked(self: Any, acks: Any) -> Any:
+        inherited = self.__dict__.setdefault("inherited", set())
+        return real_acked(
+            self, [structs.replace(each, cancel=each.cancel and each.id not in inherited) for each in acks]
+        )
+
+    patch.setattr(Conductor, "heard", heard)
+    patch.setattr(Conductor, "acked", acked)
+
+
+def what_may_land_is_forgotten_at_an_end(patch: pytest.MonkeyPatch) -> None:
+    """An eviction of unknown outcome counts for nothing once its operation is over."""
+    real = Conductor.answered
+
+    def answered(self: Any, operation: Any, step: Step, answer: Any, now: Any) -> None:
+        real(self, operation, step, answer, now)
+        if isinstance(answer, Unknown):
+            self._landing.pop(subject(step), None)
+
+    patch.setattr(Conductor, "answered", answered)
+
+
+def a_deadline_that_passed_is_always_now(patch: pytest.MonkeyPatch) -> None:
+    """The hub never says how long ago a deadline was: a forced drain is given its minute again and again."""
+    real = hangar.hub.usecases.sync._job
+
+    def clamped(record: Any, now_us: int) -> JobDoc:
+        doc = real(record, now_us)
+        return doc if doc.remaining_s is None else structs.replace(doc, remaining_s=max(0.0, doc.remaining_s))
+
+    patch.setattr(hangar.hub.usecases.sync, "_job", clamped)
+
+
 PLANTED: Mapping[str, Plant] = {
     each.__name__: each
     for each in (
@@ -146,14 +181,15 @@ PLANTED: Mapping[str, Plant] = {
         ends_before_answers,
         lease_is_ignored,
         memory_after_act,
-        budgets_spent_twice,
-        last_ready_is_taken,
-        gone_is_done,
-        foreign_cordon_is_undone,
         uncordon_is_overlooked,
         unknown_is_sent_again,
         late_reports_change_ends,
         fence_is_open,
         ended_is_forgotten,
+        memory_is_lost_at_a_takeover,
+        a_cancel_is_lost_at_a_takeover,
+        what_may_land_is_forgotten_at_an_end,
+        a_deadline_that_passed_is_always_now,
+        *RULES,
     )
 }

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msgspec import structs
+
 from hangar.domain.decision import Answer, Evict, Step
 from hangar.domain.ids import NodeName, OperationId
 from hangar.domain.view import ClusterSettings
@@ -35,6 +37,7 @@ class Solo:
     taken: list[tuple[datetime, OperationId, Step, Answer]] = field(default_factory=list)
     answer: Callable[[World, Step], Answer] = api.take
     _docs: dict[OperationId, JobDoc] = field(default_factory=dict)
+    _reported: dict[OperationId, datetime] = field(default_factory=dict)  # since when each runs
     _recheck_at: datetime | None = None
 
     def submit(
@@ -67,10 +70,18 @@ class Solo:
 
     def cancel(self, operation: OperationId) -> None:
         """Ask an operation to stop."""
-        doc = self._docs[operation]
-        self._docs[operation] = JobDoc(
-            **{**{name: getattr(doc, name) for name in doc.__struct_fields__}, "cancel": True}
-        )
+        self._docs[operation] = structs.replace(self._docs[operation], cancel=True)
+        self._sync()
+
+    def restart(self) -> None:
+        """Kill the operator, and start another one that knows what the hub has stored."""
+        self.conductor = Conductor(KINDS, ALL, ClusterSettings())
+        for operation, doc in self._docs.items():
+            if operation in self._reported:
+                left_s = doc.deadline_s - (self.world.now - self._reported[operation]).total_seconds()
+                self._docs[operation] = structs.replace(
+                    doc, phase="running", memory=self.memory[operation], remaining_s=left_s, report_n=10_000
+                )
         self._sync()
 
     def _sync(self) -> None:
@@ -86,6 +97,7 @@ class Solo:
             reports = self.conductor.outbox()
             for report in reports:
                 operation = OperationId(report.id)
+                self._reported.setdefault(operation, self.world.now)
                 if report.progress is not None:
                     self.progress[operation] = report.progress
                 if report.memory is not None:

@@ -1,10 +1,10 @@
-"""Two hundred fleets under faults, each from its seed: nothing that must hold is ever broken."""
+"""Three hundred fleets under faults, each from its seed: nothing that must hold is ever broken."""
 
 import pytest
 
 from tests.simulation.playing import play
 
-SEEDS = 200
+SEEDS = 300
 IN_ONE_TEST = 10
 
 

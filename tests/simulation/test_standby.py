@@ -133,6 +133,7 @@ def test_after_a_clean_stop_the_standby_goes_on_with_the_drain_at_its_next_quest
 
 
 def test_after_a_kill_the_standby_waits_until_the_first_must_have_stopped() -> None:
+    """C76, C77: then it is carried on, and no pod is evicted twice."""
     away_s, outcome, told, evictions = run_virtual(_taken_over(is_killed=True))
     assert HAND_OVER_AFTER_S - 3.5 <= away_s <= HAND_OVER_AFTER_S + STANDBY_RETRY_S + 0.5
     assert outcome == ("succeeded", 2)
@@ -174,3 +175,22 @@ def test_a_token_that_was_copied_to_another_cluster_lets_nobody_act_there(is_fir
         assert run_virtual(play()) == (False, 2 if is_first_there else 0)
     (said,) = [each for each in lines if each["event"] == "no session"]
     assert "give it the token of its own cluster" in said["why"]
+
+
+def test_a_hub_that_was_away_for_a_moment_costs_a_drain_nothing_but_time() -> None:
+    """C81: nobody has to do anything, neither to the hub nor to the operation."""
+
+    async def play() -> tuple[tuple[str, int], int]:
+        site = Site()
+        site.start()
+        await pass_time(60)
+        operation = site.drain()
+        await pass_time(0.5)
+        site.hub.crash()
+        await pass_time(5.0)
+        site.hub.start()
+        await pass_time(60)
+        site.end()
+        return site.outcome(operation), site.evictions()
+
+    assert run_virtual(play()) == (("succeeded", 1), 2)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from tools.reference import api, command_line, metrics, operations, process
+from tools.reference import api, cases, command_line, metrics, operations, process
 from tools.reference.markdown import page, table
 
 FOLDER = "docs/reference"
@@ -21,6 +21,7 @@ PAGES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "metrics.md": ("what hub and operator tell in figures", metrics.metrics),
     "limits.md": ("every bound, with its reason", process.limits),
     "access-rules.md": ("what the operator needs in Kubernetes", process.access),
+    "cases.md": ("what went wrong with drains elsewhere, and the tests that show it here", cases.cases_page),
 }
 
 

@@ -18,7 +18,8 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "budget_never": "{subject} holds back {pods}: needs {needs} has {has}, and can never allow one; "
         "scale up, relax the budget, or drain with skip_fit_check",
         "budget_ours": "{subject} holds back {pods}: needs {needs} has {has}; on their way: {missing}",
-        "budget_spent": "{subject} holds back {pods}: needs {needs} has {has}",
+        "budget_spent": "{subject} holds back {pods}: needs {needs} has {has}; "
+        "it may count an earlier eviction, for two minutes",
         "budget_unhealthy": "{subject} holds back {pods}: needs {needs} has {has}; not ready: {missing}",
         "budget_unsynced": "{subject} holds back {pods}: its controller cannot compute it: {why}",
         "collected": "{subject} is left to the garbage collector, since {node} is gone",

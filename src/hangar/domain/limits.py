@@ -254,6 +254,9 @@ ORPHAN_SETTLE_S = 5.0
 """A pod without its controller counts as orphaned after this long: before, the garbage collector may be on its way, or
 the controller's watch behind the pods'."""
 
+RETURNS_MAX = 2
+"""A drain ends when an owner has put a pod back on its cordoned node so often: once may be a race, twice is a rule."""
+
 TAKEOVER_SETTLE_S = 5.0
 """Pods that are still there this long after their node was replaced by another of its name run on: before, the garbage
 collector may have ended them already, and only their watch be behind."""

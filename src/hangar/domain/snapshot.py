@@ -45,7 +45,8 @@ class Toleration:
             return False
         if self.operator == "Exists":
             return self.key in ("", taint.key)
-        return self.key == taint.key and self.value == taint.value
+        # Operators that compare (Gt, Lt) are not weighed: a pod that may be let in is never said to be kept out.
+        return self.key == taint.key and (self.value == taint.value or self.operator not in ("", "Equal"))
 
 
 @dataclass(frozen=True, slots=True)

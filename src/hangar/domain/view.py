@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from hangar.domain.decision import Answered, Delete, Evict, Step, subject
+from hangar.domain.groups import Group
 from hangar.domain.ids import NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.limits import EVICTIONS_PER_MINUTE_MAX, RETRY_FIRST_S, RETRY_MAX_S, SETTLE_S
 from hangar.domain.snapshot import Pod, Snapshot
@@ -97,8 +98,16 @@ class View:
         return replace(self, claims={**self.claims, operation: claims})
 
     def serving(self, pod: Pod) -> bool:
-        """Tell whether a pod is ready and nothing of ours is about to end it."""
-        return pod.serves and pod.ref.uid not in self.leaving
+        """Tell whether a pod is ready and nothing of ours is about to end it, or another pod of its group."""
+        if not pod.serves or pod.ref.uid in self.leaving:
+            return False
+        group = pod.group
+        return group is None or group not in self._leaving_groups()
+
+    def _leaving_groups(self) -> frozenset[Group]:
+        """Return the groups that restart as a whole, since one of their pods is about to end."""
+        pods = (self.snapshot.pods.get(uid) for uid in self.leaving)
+        return frozenset(group for pod in pods if pod is not None and (group := pod.group) is not None)
 
     def draining_nodes(self) -> frozenset[NodeName]:
         """Return the nodes that open operations empty; one that took the name of such a node is not among them."""

@@ -7,14 +7,20 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
-from hangar.domain import cordon, drain_report
+from hangar.domain import cordon
 from hangar.domain.blockers import in_order, listed, sentence
 from hangar.domain.cordon import Take, Wait
 from hangar.domain.decision import Blocker, Cordon, Delete, End, Evict, Fail, Go, Uncordon
-from hangar.domain.drain_memory import DrainMemory, Failure, remember
-from hangar.domain.drain_plan import DrainChoices, plan_drain
-from hangar.domain.drain_report import DrainState
-from hangar.domain.forcing import GRACE_S, Forcing, delete
+from hangar.domain.drain import reporting
+from hangar.domain.drain.forcing import GRACE_S, Forcing, delete
+from hangar.domain.drain.memory import DrainMemory, Failure, remember
+from hangar.domain.drain.moves import Tally, about_to_be_sent, returned, tally, units
+from hangar.domain.drain.pacing import Walk, Walker
+from hangar.domain.drain.planning import DrainChoices, plan_drain
+from hangar.domain.drain.preflight import Choices, Obstacle, Since, holds_refused, judge, obstacles, refused
+from hangar.domain.drain.reporting import DrainState
+from hangar.domain.drain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled, verdict_at
+from hangar.domain.drain.waits import held_back, landed_at, not_gone, stuck_at, taken_over, takeover_at
 from hangar.domain.kind import Job, Kind, param
 from hangar.domain.limits import (
     DEADLINE_MAX_S,
@@ -24,15 +30,10 @@ from hangar.domain.limits import (
     GRACE_PERIOD_MAX_S,
     UNDO_MAX_S,
 )
-from hangar.domain.moves import Tally, about_to_be_sent, tally, units
 from hangar.domain.operation import Phase
-from hangar.domain.pacing import Walk, Walker
 from hangar.domain.plan import Plan
-from hangar.domain.preflight import Choices, Obstacle, Since, holds_refused, judge, obstacles, refused
-from hangar.domain.rescheduling import cannot_be_rescheduled, lacking, not_rescheduled, verdict_at
 from hangar.domain.snapshot import Node
 from hangar.domain.view import Claims, StepKey, StepName, View
-from hangar.domain.waits import held_back, landed_at, not_gone, stuck_at, taken_over, takeover_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def _decide(job: DrainJob, view: View, now: datetime) -> Decision:
         job = replace(job, memory=learnt)
         view = view.claiming(job.id, claims(job))  # what was just learnt counts at once
     if job.is_cancelled:
-        return _end(job, view, Phase.CANCELLED, "cancelled", drain_report.cancelled_message(_state(job, view)))
+        return _end(job, view, Phase.CANCELLED, "cancelled", reporting.cancelled_message(_state(job, view)))
     if is_readable and node is None and job.memory.cordoned_at is None:
         return _fail(job, view, cordon.missing(view.snapshot, job.target))
     if is_readable and job.memory.cordoned_at is not None:
@@ -140,7 +141,7 @@ def _cordon(job: DrainJob, node: Node, view: View, now: datetime) -> Decision:
         case Wait(blocker=why, until=until):
             return _wait(job, view, (why,), until)
         case Take(step=step):
-            return Go(job.memory, drain_report.progress(_state(job, view), ()), steps=(step,))
+            return Go(job.memory, reporting.progress(_state(job, view), ()), steps=(step,))
 
 
 def _interrupted(node: Node) -> Fail:
@@ -162,7 +163,8 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     job = replace(job, memory=replace(job.memory, is_checked=True))
     if (why := cannot_be_rescheduled(count.gone, job.memory.failing_at, view, now)) is not None:
         return _fail(job, view, why)
-    if (why := taken_over(count, job.target, job.memory.replaced_at, now)) is not None:
+    why = returned(job.memory.pods.values(), job.target) or taken_over(count, job.target, job.memory.replaced_at, now)
+    if why is not None:
         return _fail(job, view, why)
     if _is_done(job, node, view):
         return _succeed(job, node, view)
@@ -175,7 +177,7 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     job = replace(job, memory=replace(job.memory, pods=pods))
     steps = walk.steps + forcing.steps
     blockers = in_order(waits + forcing.blockers + _waits(walk, count, node, view, now))
-    progress = drain_report.progress(_state(job, view.assuming(steps)), blockers)
+    progress = reporting.progress(_state(job, view.assuming(steps)), blockers)
     times = (
         *(each.until for each in settling),
         walk.recheck_at,
@@ -210,7 +212,7 @@ def _force(job: DrainJob, node: Node, view: View, now: datetime) -> Decision:
         return _succeed(job, node, view)
     waits = forcing.blockers + not_gone(count, node, now) + not_rescheduled(count.gone, view)
     blockers = in_order(waits)
-    progress = drain_report.progress(_state(job, view.assuming(forcing.steps)), blockers)
+    progress = reporting.progress(_state(job, view.assuming(forcing.steps)), blockers)
     times = (forcing.recheck_at, stuck_at(count, now), _give_up_at(job))
     return Go(memory, progress, forcing.steps, blockers, min(each for each in times if each is not None))
 
@@ -294,7 +296,7 @@ def _undo(job: DrainJob, view: View, now: datetime) -> Decision:
         case Wait(blocker=why, until=until):
             return _wait(job, view, (why,), until)
         case Take(step=step):
-            return Go(job.memory, drain_report.progress(_state(job, view), ()), steps=(step,))
+            return Go(job.memory, reporting.progress(_state(job, view), ()), steps=(step,))
 
 
 def _succeed(job: DrainJob, node: Node | None, view: View) -> End[DrainMemory]:
@@ -312,11 +314,13 @@ def _failed(job: DrainJob, view: View, code: str, message: str) -> End[DrainMemo
 
 def _end(job: DrainJob, view: View, phase: Phase, code: str, message: str) -> End[DrainMemory]:
     state = _state(job, view)
-    return End(phase, code, message, job.memory, drain_report.progress(state, ()), drain_report.details(state))
+    return End(phase, code, message, job.memory, reporting.progress(state, ()), reporting.details(state))
 
 
 def _state(job: DrainJob, view: View) -> DrainState:
-    return DrainState(job.id, job.target, job.memory.cordoned_at is not None, job.memory.pods, view)
+    memory = job.memory
+    is_cordoned = memory.cordoned_at is not None
+    return DrainState(job.id, job.target, is_cordoned, memory.pods, view, memory.was_cordoned_before)
 
 
 def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:
@@ -343,7 +347,7 @@ def _overdue(job: DrainJob, node: Node | None, view: View, now: datetime) -> Fai
 
 
 def _wait(job: DrainJob, view: View, blockers: tuple[Blocker, ...], until: datetime | None) -> Go[DrainMemory]:
-    return Go(job.memory, drain_report.progress(_state(job, view), blockers), (), blockers, until)
+    return Go(job.memory, reporting.progress(_state(job, view), blockers), (), blockers, until)
 
 
 def foresee(job: DrainJob, view: View, now: datetime) -> Plan | Fail:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hangar.domain.drain.selection import Skip, select
 from hangar.domain.ids import NodeName
-from hangar.domain.selection import Skip, select
 from hangar.domain.snapshot import Node, Snapshot
 from hangar.wire.operator import CordonDoc, NodeDoc
 

@@ -41,6 +41,8 @@ def test_one_key_sent_twice_is_one_operation_and_says_so(api: Api) -> None:
 
 
 def test_fifty_creates_at_once_with_one_key_are_one_operation(api: Api) -> None:
+    """C87: however often it is sent."""
+
     async def talk(client: httpx2.AsyncClient) -> list[httpx2.Response]:
         return await asyncio.gather(
             *(
@@ -158,6 +160,7 @@ def test_a_body_beyond_the_bound_is_refused(api: Api, is_declared: bool) -> None
 
 
 def test_a_conflict_is_told_with_the_operation_that_holds_the_node(api: Api) -> None:
+    """C80: with its id, kind, actor, age and progress."""
     first = api.create(reason="fan")
     problem = problem_of(api.post("/v1/operations", {"type": "node.cordon", "target": "iad-1-n01"}), "conflict", 409)
     assert problem["conflicting_operation"] == {
@@ -265,6 +268,7 @@ def test_what_is_not_there_is_not_found(api: Api, path: str) -> None:
 
 
 def test_a_wait_ends_with_the_operation_and_all_waiters_see_the_same(api: Api) -> None:
+    """C66: an end is seen as it happens."""
     id_ = api.create()["id"]
 
     async def talk(client: httpx2.AsyncClient) -> list[httpx2.Response]:

@@ -53,6 +53,7 @@ def test_a_full_disk_is_503_and_loses_nothing_acknowledged(api: Api) -> None:
 def test_a_locked_database_is_503_and_loses_nothing_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """C81: the store is away for a while, and comes back."""
     monkeypatch.setattr("hangar.hub.store.dialects.STORE_BUSY_TIMEOUT_S", 0.01)
     path = tmp_path / "other.db"
     api = Api(Store.open(path))

@@ -34,6 +34,7 @@ def test_what_waits_is_over_at_once(world: World, operator: Operator) -> None:
 
 
 def test_what_runs_hears_of_it_and_ends_by_its_report(world: World, operator: Operator) -> None:
+    """C71: it ends as cancelled, and as nothing else."""
     id_ = world.create()
     operator.say(id_)
     operation = world.cancel(id_)

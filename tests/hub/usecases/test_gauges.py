@@ -40,6 +40,7 @@ def test_open_operations_are_counted_by_type_and_phase_with_the_age_of_the_oldes
 
 
 def test_the_longest_wait_for_each_blocker_is_told_and_ends_with_it(world: World) -> None:
+    """C22: nobody has to look to learn that a drain is stuck, and on what."""
     operator = an_operator(world)
     first, second = world.create(), world.create(target="iad-1-n02")
     operator.say(first, progress=a_progress(0, blockers=[blocked("budget_spent", "pod a/x")]))

@@ -73,6 +73,7 @@ def test_a_second_operator_stands_by_and_is_one_event_however_often_it_asks(worl
 def test_a_silent_holder_loses_the_cluster_after_lease_and_margin(
     world: World, silent_s: float, is_granted: bool
 ) -> None:
+    """C77: what a dead operator held is free in time."""
     Operator(world, "iad-1").open()
     world.pass_s(silent_s)
     assert isinstance(Operator(world, "iad-1", incarnation="second").apply(), SessionGrant) is is_granted

@@ -106,6 +106,7 @@ def test_a_new_session_may_number_anew(world: World, operator: Operator) -> None
 
 @pytest.mark.parametrize("phase", ["running", "succeeded", "failed", "cancelled"])
 def test_a_finished_operation_never_changes(world: World, operator: Operator, phase: str) -> None:
+    """C73: whatever comes late."""
     id_ = world.create()
     operator.say(id_)
     operator.say(id_, "failed")

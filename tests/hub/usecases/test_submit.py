@@ -2,6 +2,7 @@
 
 import pytest
 
+from hangar.domain.limits import PENDING_TIMEOUT_S
 from hangar.wire.problems import Problem, ProblemCode
 from tests.hub.world import ADMIN, MAINTAINER, NOON_US, VIEWER, Operator, World, a_node, a_progress, an_operator
 
@@ -23,6 +24,7 @@ def refusal(world: World, type_: str, target: str, **given: object) -> Problem:
 
 
 def test_a_request_becomes_a_pending_operation_with_all_its_parameters(world: World) -> None:
+    """C59: there is always a deadline, and it is shown."""
     operation = world.submit("node.drain", "iad-1-n02", reason="firmware upgrade", who=MAINTAINER).operation
     assert operation.id.startswith("op_")
     assert (operation.type, operation.target, operation.cluster) == ("node.drain", "iad-1-n02", "iad-1")
@@ -79,6 +81,7 @@ def test_all_wrong_parameters_are_told_at_once(world: World) -> None:
     [(["cordon"], "add `drain` to `cluster.allowedOperations`"), ([], "`cluster.readOnly: true`")],
 )
 def test_what_a_cluster_does_not_allow_is_refused_with_the_chart_value(allowed: list[str], words: str) -> None:
+    """C41, C92: before anything is done, with what is missing."""
     world = World()
     world.add_cluster()
     an_operator(world, allowed=allowed)
@@ -97,6 +100,7 @@ def test_what_the_operator_is_too_old_for_is_refused(kinds: dict[str, int]) -> N
 
 
 def test_a_second_operation_on_a_node_is_told_all_about_the_first(world: World) -> None:
+    """C80: who, what, since when and how far."""
     operator = Operator(world, "iad-1")
     operator.open()
     first = world.create("node.drain", "iad-1-n01", reason="firmware")
@@ -111,9 +115,26 @@ def test_a_second_operation_on_a_node_is_told_all_about_the_first(world: World) 
         assert word in problem.detail
 
 
-def test_a_node_is_free_again_when_its_operation_is_over(world: World) -> None:
-    world.cancel(world.create())
-    assert world.create() != ""
+def test_a_grace_period_of_nothing_is_refused(world: World) -> None:
+    """C63: nobody kills at once by a 0 that was meant as "unset"."""
+    problem = refusal(world, "node.drain", "iad-1-n01", params={"grace_period_s": 0})
+    assert [each.message for each in problem.errors] == ["must be at least 1, not 0"]
+
+
+def test_a_node_is_free_again_when_its_operation_is_over_however_it_ended(world: World) -> None:
+    """C95: no way out of an operation leaves its node held."""
+    operator = Operator(world, "iad-1")
+    operator.open()
+    ended = [world.create()]
+    operator.say(ended[-1], "succeeded")
+    ended.append(world.create())
+    operator.say(ended[-1], "failed")
+    ended.append(world.create())
+    world.cancel(ended[-1])
+    ended.append(world.create())
+    world.pass_s(PENDING_TIMEOUT_S + 60)  # nobody took it
+    assert [world.get(each).phase for each in ended] == ["succeeded", "failed", "cancelled", "failed"]
+    assert world.create() not in ended
 
 
 def test_a_replaced_node_is_not_held_by_the_operation_on_the_old_one(world: World) -> None:
@@ -125,6 +146,7 @@ def test_a_replaced_node_is_not_held_by_the_operation_on_the_old_one(world: Worl
 
 
 def test_one_key_is_one_operation_in_its_present_state(world: World) -> None:
+    """C87: sent again later, it is answered with what became of it."""
     first = world.submit("node.drain", "iad-1-n01", key="k", reason="a")
     world.cancel(first.operation.id)
     again = world.submit("node.drain", "iad-1-n01", key="k", reason="b")
@@ -136,6 +158,7 @@ def test_one_key_is_one_operation_in_its_present_state(world: World) -> None:
     "other", [{"target": "iad-1-n02"}, {"params": {"deadline_s": 60}}, {"type_": "node.cordon"}, {"cluster": "iad-1"}]
 )
 def test_a_key_does_not_stand_for_two_requests(world: World, other: dict[str, object]) -> None:
+    """C87: the same key with another node is refused."""
     first = world.create("node.drain", "iad-1-n01", key="k")
     asked: dict[str, object] = {"type_": "node.drain", "target": "iad-1-n01"} | other
     problem = refusal(world, str(asked.pop("type_")), str(asked.pop("target")), key="k", **asked)
@@ -157,6 +180,7 @@ def test_keys_belong_to_principals(world: World) -> None:
 
 
 def test_a_refused_request_does_not_use_its_key_up(world: World) -> None:
+    """C95: a refusal holds nothing."""
     refusal(world, "node.drain", "gone", key="k")
     assert not world.submit("node.drain", "iad-1-n01", key="k").is_replay
 
@@ -177,3 +201,11 @@ def test_revisions_count_up_without_gaps(world: World) -> None:
     revs = world.revs()
     assert revs == sorted(set(revs))
     assert world.now_us == NOON_US
+
+
+def test_a_key_is_known_after_a_restart_of_the_hub(world: World) -> None:
+    """C87: what it stands for is in the store, and in nobody's head."""
+    first = world.submit("node.drain", "iad-1-n01", key="k")
+    restarted = World(world.store)
+    again = restarted.submit("node.drain", "iad-1-n01", key="k")
+    assert (again.operation.id, again.is_replay) == (first.operation.id, True)

@@ -94,6 +94,7 @@ def test_a_running_operation_waits_for_its_operators_return(world: World, operat
 def test_a_cancel_that_the_operator_cannot_hear_ends_it_when_it_has_stopped(
     world: World, operator: Operator, silent_s: float, phase: str
 ) -> None:
+    """C76, C79: a cancel works without an operator, too."""
     id_ = world.create()
     operator.say(id_, progress=a_progress())
     world.cancel(id_)
@@ -108,6 +109,7 @@ def test_a_cancel_that_the_operator_cannot_hear_ends_it_when_it_has_stopped(
 
 
 def test_a_deadline_that_passes_in_silence_ends_it(world: World, operator: Operator) -> None:
+    """C79: nothing is open for ever."""
     id_ = world.create(params={"deadline_s": 60})
     operator.say(id_)
     world.pass_s(50)

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from hangar.clock import to_us
+from hangar.domain.drain.selection import Move
+from hangar.domain.drain.selection import select as select_pod
 from hangar.domain.ids import NodeName, OperationId, OwnerUid, PodUid
 from hangar.domain.operation import OPEN, TERMINAL, TRANSITIONS, Phase
-from hangar.domain.selection import Move
-from hangar.domain.selection import select as select_pod
 from hangar.domain.snapshot import Snapshot
 from tests.simulation.checkers.truth import History, Owners, Rows, ViolationError, whole
 

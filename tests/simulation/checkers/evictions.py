@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hangar.domain.decision import (
@@ -19,9 +19,9 @@ from hangar.domain.decision import (
     Unknown,
     Withheld,
 )
+from hangar.domain.drain.selection import Move
+from hangar.domain.drain.selection import select as select_pod
 from hangar.domain.ids import BudgetUid, OperationId, PodUid
-from hangar.domain.selection import Move
-from hangar.domain.selection import select as select_pod
 from hangar.domain.snapshot import Snapshot
 from tests.simulation.checkers.ends import Account, Baselines
 from tests.simulation.checkers.truth import History, Holders, Owners, ViolationError, guarded, whole
@@ -73,6 +73,7 @@ class Disruption:
     since: dict[PodUid, datetime] = field(default_factory=dict)
     accepted: set[PodUid] = field(default_factory=set)
     sender: dict[PodUid, OperationId] = field(default_factory=dict)
+    forced: dict[PodUid, datetime] = field(default_factory=dict)
 
     # --- a step leaves its operator -----------------------------------------------------------------------------------
 
@@ -81,6 +82,8 @@ class Disruption:
         if not isinstance(step, Evict | Delete):
             return
         now = self.history.live.now()
+        late = timedelta(seconds=LATE_S)
+        self.spent = {uid: at for uid, at in self.spent.items() if at is None or now - at <= late}
         decided_at = by.decided.get(step, now)
         moments = self.history.since(decided_at - timedelta(seconds=self.lag_s))
         uid = step.pod.uid
@@ -94,10 +97,12 @@ class Disruption:
         self.sender[uid] = operation
         if isinstance(step, Evict):
             by.count(now)
-            self._budgets_allow(step, moments)
+            self._budgets_allow(step, decided_at, moments)
             if not any(self._is_spared(uid, operation, each, self.spent.keys()) for each in moments):
                 raise ViolationError(f"{step} was sent, and it is the last ready unit of its owner")
             self._is_its_turn(step, holder, moments)
+        if isinstance(step, Delete):
+            self.forced[uid] = decided_at
         self.spent[uid] = None
         self.since[uid] = decided_at
 
@@ -110,6 +115,9 @@ class Disruption:
             raise ViolationError(f"{step} was sent, and no open operation holds {nodes}")
         if holder.id in heard_cancels:
             raise ViolationError(f"{step} was sent after the cancel of {holder.id} was heard")
+        seen = [node for each in moments for node in each.nodes.values() if node.uid == holder.target_uid]
+        if seen and not any(node.unschedulable for node in seen):
+            raise ViolationError(f"{step} was sent, and the node of {holder.id} is not cordoned")
         return holder
 
     def _may(self, step: Evict | Delete, holder: Any, moments: list[Snapshot]) -> None:
@@ -118,6 +126,8 @@ class Disruption:
         if isinstance(step, Evict):
             if step.grace_s != params["grace_period_s"]:
                 raise ViolationError(f"{step} has a grace period that {holder.id} did not ask for")
+            if not params["force"] and all(self._is_not_to_be_moved(step.pod.uid, each) for each in moments):
+                raise ViolationError(f"{step} was sent, and nothing would recreate that pod")
             return
         now_us = round((self.history.live.now().timestamp() + DEADLINES_DIFFER_S) * 1e6)
         is_overdue = params["on_deadline"] == "force" and now_us >= holder.deadline_us
@@ -129,18 +139,23 @@ class Disruption:
         if step.grace_s == 0 and not is_down:
             raise ViolationError(f"{step} gives no grace, and the node of {holder.id} is not down for certain")
 
-    def _budgets_allow(self, step: Evict, moments: list[Snapshot]) -> None:
+    def _is_not_to_be_moved(self, uid: PodUid, snapshot: Snapshot) -> bool:
+        return uid in snapshot.pods and not isinstance(select_pod(snapshot.pods[uid], snapshot), Move)
+
+    def _budgets_allow(self, step: Evict, decided_at: datetime, moments: list[Snapshot]) -> None:
+        # What was forced since, past the budget as it may be, was not there to be reckoned with.
+        spent = {uid for uid in self.spent if self.forced.get(uid, datetime.min.replace(tzinfo=UTC)) < decided_at}
         for budget in {uid for each in moments for uid in each.budgets_by_pod.get(step.pod.uid, ())}:
-            if not any(self._has_room(budget, step.pod.uid, each) for each in moments):
+            if not any(self._has_room(budget, step.pod.uid, spent, each) for each in moments):
                 latest = moments[0].budgets.get(budget)
                 raise ViolationError(f"{step} was sent, and {latest} has no room beside what is under way")
 
-    def _has_room(self, uid: BudgetUid, pod: PodUid, snapshot: Snapshot) -> bool:
+    def _has_room(self, uid: BudgetUid, pod: PodUid, spent: Collection[PodUid], snapshot: Snapshot) -> bool:
         budget = snapshot.budgets.get(uid)
         if budget is None or pod not in snapshot.pods or not snapshot.pods[pod].serves:
             return True
-        stays = sum(each.serves and each.ref.uid not in self.spent for each in guarded(uid, snapshot))
-        return stays - (pod not in self.spent) >= budget.desired_healthy
+        stays = sum(each.serves and each.ref.uid not in spent for each in guarded(uid, snapshot))
+        return stays - (pod not in spent) >= budget.desired_healthy
 
     def _is_spared(
         self, uid: PodUid, operation: OperationId, snapshot: Snapshot, spent: Collection[PodUid] = ()
@@ -179,14 +194,10 @@ class Disruption:
         """A call has ended: what was refused is not under way any more."""
         if not isinstance(step, Evict | Delete):
             return
-        now = self.history.live.now()
         if isinstance(answer, _REFUSALS):
             self.spent.pop(step.pod.uid, None)
         elif isinstance(answer, Unknown):
-            self.spent[step.pod.uid] = now
-        for uid, at in list(self.spent.items()):
-            if at is not None and now - at > timedelta(seconds=LATE_S):
-                del self.spent[uid]
+            self.spent[step.pod.uid] = self.history.live.now()
 
     # --- a step lands -------------------------------------------------------------------------------------------------
 

@@ -213,6 +213,8 @@ def test_an_unmark_leaves_a_new_cordon_of_ours_its_annotation() -> None:
 def test_an_eviction_names_the_uid_and_no_grace_unless_it_was_asked_for(
     grace_s: int | None, options: dict[str, int]
 ) -> None:
+    """C01, C63: the server itself refuses to evict another pod of the name, and the pod keeps its own grace."""
+
     async def main() -> None:
         async with Bench(pods=(a_pod("p1"),)) as bench:
             assert await bench.perform(Evict(P1, grace_s), Says(201, {"status": "Success"})) == Accepted()
@@ -266,6 +268,8 @@ def test_a_deletion_carries_the_uid_and_its_grace() -> None:
 
 
 def test_a_call_without_a_reply_may_still_land_and_ends_in_time() -> None:
+    """C30, C90: an eviction call that is never answered ends by itself."""
+
     async def main() -> None:
         async with Bench(pods=(a_pod("p1"),)) as bench:
             before_s = asyncio.get_running_loop().time()

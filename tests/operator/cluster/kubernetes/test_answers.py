@@ -112,6 +112,7 @@ def test_a_webhook_denies_with_whatever_code_it_likes(code: int) -> None:
 
 
 def test_a_webhook_that_does_not_know_todays_evictions_denies_them() -> None:
+    """C35: its words are kept, and nothing else is tried in its place."""
     reply = refusal(400, DENIAL + 'no kind "Eviction" is registered for version "policy/v1"')
     assert of_eviction(reply) == Denied(reply.text(), by_webhook=True)
 

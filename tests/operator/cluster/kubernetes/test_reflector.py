@@ -275,6 +275,8 @@ def test_a_line_of_megabytes_is_one_line() -> None:
 
 
 def test_a_connection_that_died_in_silence_is_replaced() -> None:
+    """C89: a server that stops sending and keeps the connection open is noticed."""
+
     async def main() -> None:
         bench = Bench(Streams((*start(a_node("n1")), 50.0, a_bookmark(20))), Streams((a_bookmark(21),)))
         await bench.run_for(140.0)

@@ -1,0 +1,150 @@
+"""What a drain tells people: how far it is, and at its end what became of every pod of the node."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hangar.domain.decision import Blocker, Fact, Progress
+from hangar.domain.drain.moves import Tally, TrackedPod, match_successors, rescheduled_count, tally, units
+from hangar.domain.drain.selection import Skip, select
+from hangar.domain.ids import NodeName, OperationId, PodUid
+from hangar.domain.owners import name_of
+from hangar.domain.snapshot import Pod
+from hangar.domain.view import View
+
+Rows = list[dict[str, str | int | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class DrainState:
+    """A drain as it stands: whether its node is cordoned, and was before, and the pods that it found, on this view."""
+
+    operation: OperationId
+    node: NodeName
+    is_cordoned: bool
+    pods: Mapping[PodUid, TrackedPod]
+    view: View
+    was_cordoned_before: bool = False
+
+    def tally(self) -> Tally:
+        """Return what became of each pod."""
+        return tally(self.pods, self.operation, self.view)
+
+
+def progress(state: DrainState, blockers: tuple[Blocker, ...]) -> Progress:
+    """Return the progress: `evicted 3/5, rescheduled 2/5 (1 loading), blocked 1 by pdb x/y: needs 4 has 4`.
+
+    Before the cordon is seen it is not known which pods there are to move, so that there is nothing to count.
+    """
+    count = state.tally()
+    total = units(state.pods.values())
+    gone = total - units(state.pods[pod.ref.uid] for pod in count.remaining)
+    rescheduled = rescheduled_count(count.gone, state.view)
+    loading = f" ({gone - rescheduled} loading)" if gone > rescheduled else ""
+    if not state.is_cordoned:
+        words = ["cordoning"]
+    elif not total:
+        words = ["no pods to move"]
+    else:
+        words = [f"evicted {gone}/{total}", f"rescheduled {rescheduled}/{total}{loading}"]
+    if count.terminating:
+        words.append(f"{len(count.terminating)} terminating")
+    return Progress(gone, total, "pods", ", ".join(words + _blocked(blockers)), blockers)
+
+
+_COUNTED = frozenset(
+    {"namespace_terminating", "ordered", "orphaned", "paced", "retry", "several_budgets", "settling", "unreadable"}
+)
+
+
+def _blocked(blockers: tuple[Blocker, ...]) -> list[str]:
+    held: Counter[str] = Counter()
+    for each in blockers:
+        pods = each.facts.get("pods")
+        count = len(pods) if isinstance(pods, list) else 1
+        if "needs" in each.facts and each.code.startswith("budget_"):
+            held[f"{each.subject}: needs {each.facts['needs']} has {each.facts['has']}"] += count
+        elif each.code.startswith("budget_"):
+            held[each.subject] += count
+        elif each.code == "last_ready":
+            held[f"the last ready {each.facts['unit']} of {each.facts['owner']}"] += 1
+        elif each.code in _COUNTED:
+            held[each.code.replace("_", " ")] += count
+    return [f"blocked {count} by {what}" for what, count in sorted(held.items())]
+
+
+def cancelled_message(state: DrainState) -> str:
+    """Return one line on a cancelled drain."""
+    count = state.tally()
+    unknown = f", {len(count.unknown)} sent with unknown outcome" if count.unknown else ""
+    return (
+        f"cancelled: {units(count.evicted)} moved, {len(count.terminating)} terminating{unknown}, "
+        f"{len(count.untouched)} not touched"
+    )
+
+
+def details(state: DrainState) -> dict[str, Fact]:
+    """Return every pod of the node in one of the lists moved, left, terminating, unknown, untouched and skipped.
+
+    `forced` are those of them that were deleted past their budgets.
+    """
+    count = state.tally()
+    moved: Rows = [each.as_facts() for each in match_successors(count.evicted, state.view)]
+    left: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in count.left]
+    forced: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in _forced(state)]
+    found: dict[str, Fact] = {
+        "moved": moved,
+        "left": left,
+        "terminating": _rows(count.terminating, state.view),
+        "unknown": _rows(count.unknown, state.view),
+        "untouched": _rows(count.untouched, state.view),
+        "skipped": _skipped(state),
+        "forced": forced,
+        "warnings": _warnings(state),
+    }
+    return found
+
+
+def _forced(state: DrainState) -> list[TrackedPod]:
+    return sorted((each for each in state.pods.values() if each.forced_at is not None), key=lambda each: each.ref)
+
+
+def _rows(pods: tuple[Pod, ...], view: View) -> Rows:
+    rows: Rows = []
+    for pod in pods:
+        owner = view.snapshot.top_owner(pod)
+        rows.append(
+            {"pod": str(pod.ref), "uid": pod.ref.uid, "owner": name_of(owner, pod.ref.namespace) if owner else None}
+        )
+    return rows
+
+
+def _skipped(state: DrainState) -> Rows:
+    skipped: Rows = []
+    if state.node not in state.view.draining_nodes():
+        return skipped  # another node has taken the name, with pods of its own
+    for pod in sorted(state.view.snapshot.pods_on(state.node), key=lambda each: each.ref):
+        match select(pod, state.view.snapshot):
+            case Skip(reason=reason):
+                skipped.append({"pod": str(pod.ref), "uid": pod.ref.uid, "reason": reason.value})
+            case _:
+                pass
+    return skipped
+
+
+def _warnings(state: DrainState) -> list[str]:
+    warnings = [
+        f"{each.ref} keeps data in an emptyDir on disk, which is lost when it moves"
+        for each in sorted(state.pods.values(), key=lambda tracked: tracked.ref)
+        if each.has_disk_empty_dir
+    ]
+    if state.was_cordoned_before:
+        warnings.append(f"node {state.node} was cordoned before this drain, and stays so whatever becomes of it")
+    node = state.view.snapshot.nodes.get(state.node)
+    remaining = len(state.tally().remaining)
+    if remaining and node is not None and node.unschedulable and state.node in state.view.draining_nodes():
+        warnings.append(
+            f"{remaining} pod(s) are still on {state.node}, which stays cordoned: see that nothing takes it for unused "
+            "and removes it"
+        )
+    return warnings

@@ -1,0 +1,1 @@
+"""Tests of whether what moves has room elsewhere."""
