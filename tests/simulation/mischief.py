@@ -59,7 +59,7 @@ class Mischief:
             self.break_pod,
             self.ask_for_two,
         )
-        return everyday + tuple(self.dice.sample(rare, 3)) * 2
+        return everyday + tuple(self.dice.sample(rare, 4)) * 2
 
     # --- people -------------------------------------------------------------------------------------------------------
 
@@ -75,7 +75,7 @@ class Mischief:
 
     def _ask(self, site: Site, node: str, kind: str | None = None) -> None:
         kind = kind or self.dice.choice(("node.drain",) * 5 + ("node.cordon", "node.uncordon"))
-        params: dict[str, Any] = {"deadline_s": self.dice.choice((15, 60, 240))}
+        params: dict[str, Any] = {"deadline_s": self.dice.choice((15, 15, 60, 240))}
         if kind == "node.drain":
             params |= self._drain_params()
         request = OperationRequest(type=kind, target=node, cluster=site.name, params=params, reason=None)
@@ -88,7 +88,7 @@ class Mischief:
     def _drain_params(self) -> dict[str, Any]:
         chances: tuple[tuple[float, dict[str, Any]], ...] = (
             (0.5, {"on_failure": "uncordon"}),
-            (0.2, {"on_deadline": "force"}),
+            (0.3, {"on_deadline": "force"}),
             (0.15, {"force": True}),
             (0.15, {"node_is_down": True}),
             (0.1, {"grace_period_s": 5}),
@@ -189,7 +189,7 @@ class Mischief:
         nodes = sorted(world.snapshot().nodes)
         if len(nodes) < 3:
             return
-        node, quarantine_s = self.dice.choice(nodes), self.dice.choice((0.0, 0.0, 8.0))
+        node, quarantine_s = self.dice.choice(nodes), self.dice.choice((0.0, 8.0, 8.0))
         back_s = self.dice.choice((None, 0.0, 0.5, 5.0))
         self.tell(f"{site.name}: {node} is deleted, its pods are kept for {quarantine_s} s, replaced in {back_s}")
         world.remove_node(node, quarantine_s=quarantine_s)

@@ -9,6 +9,8 @@ from msgspec import structs
 
 import hangar.domain.drain.memory
 import hangar.domain.drain.moves
+import hangar.domain.drain.waits
+import hangar.kinds.node_drain
 from hangar.domain.decision import Busy, Gone, Namesake
 from hangar.domain.view import StepKey, StepName
 from hangar.operator.cluster.kubernetes import answers
@@ -17,6 +19,9 @@ from hangar.operator.conductor import Conductor
 from tests.domain.drain.test_memory import test_an_answer_to_an_earlier_try_says_nothing_of_this_one
 from tests.domain.drain.test_moves import test_what_the_cluster_says_is_gone_is_gone_before_it_is_seen
 from tests.domain.drain.test_pacing import test_the_younger_of_two_drains_that_cross_evicts_nothing
+from tests.kinds.test_node_drain_ends import (
+    test_a_node_that_came_back_as_another_with_its_pods_is_left_alone_and_that_is_said,
+)
 from tests.operator.cluster.kubernetes.test_adapter import (
     test_an_eviction_names_the_uid_and_no_grace_unless_it_was_asked_for,
 )
@@ -82,6 +87,16 @@ def deadline_begins_anew_after_a_restart(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Conductor, "heard", heard)
 
 
+def a_lost_nodes_pods_are_waited_for_in_silence(patch: pytest.MonkeyPatch) -> None:
+    """Pods of a node that is gone are waited for to the deadline, and nobody is told."""
+    real = hangar.domain.drain.waits.not_gone
+    patch.setattr(
+        hangar.kinds.node_drain, "not_gone", lambda count, node, now: real(replace(count, untouched=()), node, now)
+    )
+    patch.setattr(hangar.kinds.node_drain, "taken_over", lambda *_: None)
+    patch.setattr(hangar.kinds.node_drain, "takeover_at", lambda *_: None)
+
+
 NAMESAKE = answers.Reply(409, b'{"code": 409, "message": "Precondition failed: UID in precondition: a, UID in object"}')
 
 NAMED: Mapping[str, tuple[Plant, Test]] = {
@@ -92,6 +107,10 @@ NAMED: Mapping[str, tuple[Plant, Test]] = {
         (namesake_is_not_gone, lambda: test_what_the_cluster_says_is_gone_is_gone_before_it_is_seen(Namesake())),
         (stale_answer_is_used, test_an_answer_to_an_earlier_try_says_nothing_of_this_one),
         (crossed_drains_both_go_on, test_the_younger_of_two_drains_that_cross_evicts_nothing),
+        (
+            a_lost_nodes_pods_are_waited_for_in_silence,
+            test_a_node_that_came_back_as_another_with_its_pods_is_left_alone_and_that_is_said,
+        ),
         (deadline_begins_anew_after_a_restart, test_a_deadline_counts_from_the_start_and_follows_what_the_hub_says),
     )
 }

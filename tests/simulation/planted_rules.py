@@ -8,7 +8,6 @@ import pytest
 import hangar.domain.cordon
 import hangar.domain.drain.forcing
 import hangar.domain.drain.moves
-import hangar.domain.drain.waits
 import hangar.kinds.node_drain
 from hangar.domain.budgets import healthy
 from hangar.domain.decision import Evict
@@ -120,16 +119,6 @@ def a_name_is_a_node(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(hangar.domain.cordon, "node_of", lambda snapshot, name, uid: snapshot.nodes.get(name))
 
 
-def a_lost_nodes_pods_are_waited_for_in_silence(patch: pytest.MonkeyPatch) -> None:
-    """Pods of a node that is gone are waited for to the deadline, and nobody is told."""
-    real = hangar.domain.drain.waits.not_gone
-    patch.setattr(
-        hangar.kinds.node_drain, "not_gone", lambda count, node, now: real(replace(count, untouched=()), node, now)
-    )
-    patch.setattr(hangar.kinds.node_drain, "taken_over", lambda *_: None)
-    patch.setattr(hangar.kinds.node_drain, "takeover_at", lambda *_: None)
-
-
 def foreign_cordon_is_undone(patch: pytest.MonkeyPatch) -> None:
     """A failed drain takes off whatever cordon is there."""
     patch.setattr(hangar.domain.cordon, "is_held_by", lambda node, operation: node.unschedulable)
@@ -150,6 +139,5 @@ RULES = (
     no_grace_where_none_was_chosen,
     what_nobody_recreates_is_evicted,
     a_name_is_a_node,
-    a_lost_nodes_pods_are_waited_for_in_silence,
     foreign_cordon_is_undone,
 )

@@ -5,8 +5,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
-from hangar.domain.decision import Answer, Go, Step
+from hangar.domain.decision import Answer, Delete, Evict, Go, Step
 from hangar.domain.ids import BudgetUid, OperationId
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import ClusterSettings
@@ -53,10 +54,13 @@ class WatchedConductor(Conductor):
     It notes when each step was decided, and that no operation waits without saying for what.
     """
 
-    def __init__(self, settings: ClusterSettings, decided: dict[Step, datetime], broken: list[BaseException]) -> None:
+    def __init__(
+        self, settings: ClusterSettings, decided: dict[Step, datetime], account: Account, broken: list[BaseException]
+    ) -> None:
         super().__init__(KINDS, ALL, settings)
         self._broken = broken
         self._decided = decided
+        self._account = account
 
     def turn(self, snapshot: Snapshot, now: datetime) -> Turned:
         """Decide; a failure is noted as a violation."""
@@ -66,16 +70,15 @@ class WatchedConductor(Conductor):
             self._broken.append(error)
             raise
 
-    def _go(self, each: "object", decision: Go[object], now: datetime, times: list[datetime]) -> tuple[Step, ...]:
+    def _go(self, each: Any, decision: Go[object], now: datetime, times: list[datetime]) -> tuple[Step, ...]:
+        operation: OperationId = each.open_job.job.id
         self._decided.update(dict.fromkeys(decision.steps, now))
-        operation: OperationId = each.open_job.job.id  # type: ignore[attr-defined]
-        if (
-            not decision.steps
-            and not decision.blockers
-            and not any(key.operation == operation for key in self._in_flight)
-        ):
+        pods = {step.pod.uid for step in decision.steps if isinstance(step, Evict | Delete)}
+        self._account.meant.setdefault(operation, set()).update(pods)
+        is_waiting = not decision.steps and not any(key.operation == operation for key in self._in_flight)
+        if is_waiting and not decision.blockers:
             self._broken.append(ViolationError(f"{now}: {operation} waits, and does not say for what"))
-        return super()._go(each, decision, now, times)  # type: ignore[arg-type]
+        return super()._go(each, decision, now, times)
 
 
 @dataclass
@@ -138,7 +141,7 @@ class Site:
             kinds={name: kind.version for name, kind in KINDS.items()},
             allowed=sorted(ALL),
         )
-        conductor = WatchedConductor(self.settings, by.decided, self.broken)
+        conductor = WatchedConductor(self.settings, by.decided, self.account, self.broken)
         operator = Operator(cluster, channel, conductor, request, LoopClock())
         self.processes.append(Process(asyncio.create_task(operator.run()), cluster, channel))
 

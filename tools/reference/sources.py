@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 RESULTS = (
-    "src/hangar/domain/*.py",
+    "src/hangar/domain/**/*.py",
     "src/hangar/kinds/*.py",
     "src/hangar/operator/conductor.py",
     "src/hangar/hub/usecases/*.py",

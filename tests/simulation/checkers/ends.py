@@ -127,10 +127,10 @@ class Success:
         off = {
             NodeName(each.target)
             for each in rows
-            if each.started_us is not None and each.started_us <= at_us <= (each.finished_us or at_us)
+            if each.started_us is not None
+            and each.started_us <= at_us <= (each.finished_us or at_us)
+            and (each.target not in snapshot.nodes or snapshot.nodes[each.target].uid == each.target_uid)
         }
-        uids = {each.target_uid for each in rows}
-        off = {each for each in off if each not in snapshot.nodes or snapshot.nodes[each].uid in uids}
         return self._why_not_elsewhere(row, off, snapshot)
 
     def _why_not_elsewhere(self, row: Any, off: set[NodeName], snapshot: Snapshot) -> str | None:
@@ -147,10 +147,13 @@ class Success:
 
 @dataclass
 class Account:
-    """What a drain says that its evictions moved is what they moved: a group once, and all that it ever evicted."""
+    """What a drain says that its evictions moved is what they moved: a group once, and all that it ever evicted.
+
+    `meant` was decided, and may have been sent by a process that was killed then.
+    """
 
     history: History
-    sent: dict[OperationId, set[PodUid]] = field(default_factory=dict)
+    meant: dict[OperationId, set[PodUid]] = field(default_factory=dict)
     accepted: dict[OperationId, set[PodUid]] = field(default_factory=dict)
     looked_at: set[OperationId] = field(default_factory=set)
 
@@ -161,13 +164,13 @@ class Account:
             if row.type != "node.drain" or row.phase != Phase.SUCCEEDED.value or operation in self.looked_at:
                 continue
             self.looked_at.add(operation)
-            sent, accepted = self.sent.get(operation, set()), self.accepted.get(operation, set())
+            meant, accepted = self.meant.get(operation, set()), self.accepted.get(operation, set())
             told = re.fullmatch(r"evicted_replicas=(\d+)", row.result["message"])
-            least, most = self._units(accepted), self._units(sent)
+            least, most = self._units(accepted), self._units(meant)
             if told is None or not least <= int(told.group(1)) <= most:
                 raise ViolationError(f"{operation} says {row.result['message']}, and it evicted {least} to {most}")
-            if strangers := {each["uid"] for each in row.result["details"]["moved"]} - sent:
-                raise ViolationError(f"{operation} says that it moved {strangers}, which it sent nothing for")
+            if strangers := {each["uid"] for each in row.result["details"]["moved"]} - meant:
+                raise ViolationError(f"{operation} says that it moved {strangers}, which it decided nothing about")
 
     def _units(self, pods: set[PodUid]) -> int:
         return len({self.history.units[uid] for uid in pods if uid in self.history.units})

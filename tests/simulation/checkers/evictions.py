@@ -93,7 +93,6 @@ class Disruption:
         operation = OperationId(holder.id)
         self._may(step, holder, moments)
         self.baselines.sent(operation)
-        self.account.sent.setdefault(operation, set()).add(uid)
         self.sender[uid] = operation
         if isinstance(step, Evict):
             by.count(now)
