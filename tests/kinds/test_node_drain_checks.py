@@ -15,7 +15,7 @@ from tests.simulation.solo import ALL, NOON, Solo
 
 
 def test_what_fits_on_no_node_fails_the_drain_before_any_eviction() -> None:
-    """C09: the last node with room says what is missing, and goes on serving."""
+    """C09: what is missing is told, and all goes on serving."""
     world = a_world(2)
     world.add_workload(an_app(1, on=("n1",), gpus=8))
     world.add_workload(an_app(1, on=("n2",), gpus=4, name="other"))
