@@ -11,7 +11,6 @@ from hangar.domain.decision import (
     Busy,
     Delete,
     Denied,
-    Evict,
     Gone,
     Namesake,
     Unknown,
@@ -135,21 +134,7 @@ def test_since_when_its_node_is_replaced_is_remembered_until_it_is_not() -> None
     assert remember(replaced, OP, None, a_view(), at(9)).replaced_at is None
 
 
-def test_a_deletion_counts_as_ours_whatever_became_of_the_eviction_before_it() -> None:
+def test_what_is_forced_counts_as_ours_whatever_was_said_to_its_eviction_before() -> None:
     forced = replace(sent("a"), pods={PodUid("a"): TrackedPod(a_ref("a"), API, sent_at=NOON, forced_at=at(2))})
-    evicted, deleted = Evict(a_ref("a")), Delete(a_ref("a"), 1)
-    refused = an_answer(evicted, Busy("conflict"), seconds=3)
-    for answers in (refused, refused | an_answer(deleted, Accepted(), seconds=3)):
-        view = a_view(our_node(), a_pod("a"), answers=answers)
-        assert learnt(forced, view, our_node()).pods == forced.pods
-    gone = a_view(our_node(), a_pod("a"), answers=refused | an_answer(deleted, Gone(), seconds=3))
-    (tracked,) = learnt(forced, gone, our_node()).pods.values()
-    assert (tracked.sent_at, tracked.forced_at) == (None, None)
-
-
-def test_a_deletion_that_was_refused_leaves_the_eviction_before_it_to_be_asked_about() -> None:
-    for sent_at, still in ((NOON, NOON), (at(2), None)):
-        memory = replace(sent("a"), pods={PodUid("a"): TrackedPod(a_ref("a"), API, sent_at=sent_at, forced_at=at(2))})
-        answers = an_answer(Delete(a_ref("a"), 1), Busy("conflict"), seconds=3)
-        (tracked,) = learnt(memory, a_view(our_node(), a_pod("a"), answers=answers), our_node()).pods.values()
-        assert (tracked.sent_at, tracked.forced_at) == (still, None)
+    answers = an_answer("a", Busy("conflict"), seconds=3) | an_answer(Delete(a_ref("a"), 1), Accepted(), seconds=3)
+    assert learnt(forced, a_view(our_node(), a_pod("a"), answers=answers), our_node()).pods == forced.pods

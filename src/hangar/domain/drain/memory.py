@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from hangar.domain import cordon
-from hangar.domain.decision import Answered, BudgetFull, Busy, Denied, Gone, Namesake, SeveralBudgets, Withheld
+from hangar.domain.decision import BudgetFull, Busy, Denied, Gone, Namesake, SeveralBudgets, Withheld
 from hangar.domain.drain.moves import TrackedPod, returns_of, tally
 from hangar.domain.drain.preflight import orphans
 from hangar.domain.drain.rescheduling import failing
@@ -16,7 +16,7 @@ from hangar.domain.snapshot import Node
 from hangar.domain.view import StepKey, StepName, View
 
 _NOT_OURS = (BudgetFull, Busy, Denied, Gone, Namesake, SeveralBudgets, Withheld)
-"""Answers after which it is certain that nothing of ours landed: it was refused, or the pod had left before."""
+"""Answers after which it is certain that the eviction did not land: it was refused, or the pod had left before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,23 +98,12 @@ def remember(
 def _without_refused(
     tracked: Mapping[PodUid, TrackedPod], operation: OperationId, view: View
 ) -> dict[PodUid, TrackedPod]:
-    return {uid: _without_refusal(each, operation, view) for uid, each in tracked.items()}
-
-
-def _without_refusal(each: TrackedPod, operation: OperationId, view: View) -> TrackedPod:
-    """Return a pod without what was about to be sent for it and certainly was not taken."""
-    uid = each.ref.uid
-    if each.forced_at is not None:
-        if not _was_refused(view.answers.get(StepKey(operation, StepName.DELETE, uid)), each.forced_at):
-            return each
-        # Its eviction may have been sent before, and is asked about as if there had been no deletion.
-        each = replace(each, forced_at=None, sent_at=None if each.sent_at == each.forced_at else each.sent_at)
-    if each.sent_at is None:
-        return each
-    is_refused = _was_refused(view.answers.get(StepKey(operation, StepName.EVICT, uid)), each.sent_at)
-    return replace(each, sent_at=None) if is_refused else each
-
-
-def _was_refused(answered: Answered | None, sent_at: datetime) -> bool:
-    """Tell whether the answer to what was sent at an instant says that nothing came of it; an earlier one does not."""
-    return answered is not None and answered.at >= sent_at and isinstance(answered.answer, _NOT_OURS)
+    pods = dict(tracked)
+    for uid, each in tracked.items():
+        answered = view.answers.get(StepKey(operation, StepName.EVICT, uid))
+        if answered is None or each.sent_at is None or answered.at < each.sent_at:
+            continue  # an answer from before was to an earlier try
+        # A deletion is sent again soon, so that the last answer says nothing of the tries before it.
+        if isinstance(answered.answer, _NOT_OURS) and each.forced_at is None:
+            pods[uid] = replace(each, sent_at=None)
+    return pods
