@@ -121,8 +121,9 @@ class Ground:
         return found
 
     def evictions(self) -> list[Entry]:
-        """Return all evictions of this ground's pods that anybody asked for so far."""
-        return [each for each in self.bed.audit.evictions() if each.namespace == self.name]
+        """Return all evictions of this ground's pods that anybody asked for so far, dry runs apart."""
+        found = self.bed.audit.evictions()
+        return [each for each in found if each.namespace == self.name and "dryRun=" not in each.uri]
 
     def remove(self) -> None:
         """Take everything away; the empty namespace goes by itself."""

@@ -53,6 +53,7 @@ class FakeHub:
     report_takes_s: float = WAY_S
     resyncs: int = 0
     sessions: list[float] = field(default_factory=list)
+    held: list[list[str]] = field(default_factory=list)
     syncs: list[float] = field(default_factory=list)
     reports: list[tuple[float, ReportDoc]] = field(default_factory=list)
     acks: list[tuple[float, str, int]] = field(default_factory=list)
@@ -104,6 +105,7 @@ class FakeHub:
     async def open_session(self, request: SessionRequest) -> SessionGrant:
         """Grant the next epoch."""
         self.sessions.append(seconds())
+        self.held.append(request.held)
         await self._way()
         self.epoch += 1
         return SessionGrant(

@@ -103,6 +103,7 @@ def test_a_lost_session_is_asked_for_anew_and_the_work_goes_on() -> None:
         scene.hub.fence()
         await pass_time(60)
         assert len(scene.hub.sessions) == 2
+        assert [len(each) for each in scene.hub.held] == [0, 1]  # it says what it was at work on
         assert scene.hub.ended() == "succeeded"
         assert len(scene.evictions()) == 2
         told = [request for _, request in scene.hub.inventories if request.epoch == scene.hub.epoch]
