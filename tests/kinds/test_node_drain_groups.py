@@ -78,6 +78,7 @@ def test_an_only_group_is_waited_for_through_the_moment_when_there_is_no_pod_of_
     """C53: it begins anew only when the last of its pods has ended, and until then nothing is seen of it."""
     world = a_world(4)
     world.add_workload(a_group_set(1, SIZE, on=("n1", "n2"), ready_after_s=10.0))
+    world.fate = lambda pod, template: 1.0 if pod.node == "n1" else 2.0
     solo, operation = drain(world)
     phase, result = solo.finish(operation)
     assert (phase, result.message) == ("succeeded", "evicted_replicas=1")

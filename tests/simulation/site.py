@@ -139,7 +139,12 @@ class Site:
         by = Sent(self.settings.evictions_per_minute_max)
         channel = SimulatedChannel(self.hub, self.name, self.weather, self.dice)
         cluster = FaultyCluster(self.live, self.trouble, self.dice)
-        cluster.on_send = lambda step: self.noted(lambda: self.disruption.sent(step, by, channel.heard_cancels))
+
+        def sent(step: Step) -> None:
+            self.foreign.sent(step)
+            self.noted(lambda: self.disruption.sent(step, by, channel.heard_cancels))
+
+        cluster.on_send = sent
         cluster.on_answer = self.disruption.answered
         request = SessionRequest(
             protocol=PROTOCOL_VERSION,

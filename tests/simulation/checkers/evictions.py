@@ -97,7 +97,12 @@ class Disruption:
         if isinstance(step, Evict):
             by.count(now)
             self._budgets_allow(step, decided_at, moments)
-            if not any(self._is_spared(uid, operation, each, self.spent.keys()) for each in moments):
+            forced = {each.pod.uid for each in by.decided if isinstance(each, Delete)}
+            if not any(
+                self._is_spared(uid, operation, each, spent)
+                for each in moments
+                for spent in (self.spent.keys(), self.spent.keys() | forced)  # who is forced may break a group first
+            ):
                 raise ViolationError(f"{step} was sent, and it is the last ready unit of its owner")
             self._is_its_turn(step, holder, moments)
         if isinstance(step, Delete):
