@@ -79,6 +79,7 @@ class WatchedConductor(Conductor):
         self._decided.update(dict.fromkeys(decision.steps, now))
         pods = {step.pod.uid for step in decision.steps if isinstance(step, Evict | Delete)}
         self._account.meant.setdefault(operation, set()).update(pods)
+        self._account.forced |= {step.pod.uid for step in decision.steps if isinstance(step, Delete)}
         is_waiting = not decision.steps and not any(key.operation == operation for key in self._in_flight)
         if is_waiting and not decision.blockers:
             self._broken.append(ViolationError(f"{now}: {operation} waits, and does not say for what"))

@@ -149,12 +149,13 @@ class Success:
 class Account:
     """What a drain says that its evictions moved is what they moved: a group once, and all that it ever evicted.
 
-    `meant` was decided, and may have been sent by a process that was killed then.
+    `meant` was decided, and may have been sent by a process that was killed then; `forced` was to be deleted.
     """
 
     history: History
     meant: dict[OperationId, set[PodUid]] = field(default_factory=dict)
     accepted: dict[OperationId, set[PodUid]] = field(default_factory=dict)
+    forced: set[PodUid] = field(default_factory=set)
     looked_at: set[OperationId] = field(default_factory=set)
 
     def look(self, rows: Rows) -> None:

@@ -97,12 +97,9 @@ class Disruption:
         if isinstance(step, Evict):
             by.count(now)
             self._budgets_allow(step, decided_at, moments)
-            forced = {each.pod.uid for each in by.decided if isinstance(each, Delete)}
-            if not any(
-                self._is_spared(uid, operation, each, spent)
-                for each in moments
-                for spent in (self.spent.keys(), self.spent.keys() | forced)  # who is forced may break a group first
-            ):
+            # Force, once decided, may have broken a group already, be it by a process that was killed since.
+            spents = (self.spent.keys(), self.spent.keys() | self.account.forced)
+            if not any(self._is_spared(uid, operation, each, spent) for each in moments for spent in spents):
                 raise ViolationError(f"{step} was sent, and it is the last ready unit of its owner")
             self._is_its_turn(step, holder, moments)
         if isinstance(step, Delete):
@@ -161,9 +158,7 @@ class Disruption:
         stays = sum(each.serves and each.ref.uid not in spent for each in guarded(uid, snapshot))
         return stays - (pod not in spent) >= budget.desired_healthy
 
-    def _is_spared(
-        self, uid: PodUid, operation: OperationId, snapshot: Snapshot, spent: Collection[PodUid] = ()
-    ) -> bool:
+    def _is_spared(self, uid: PodUid, operation: OperationId, snapshot: Snapshot, spent: Collection[PodUid]) -> bool:
         """Tell whether a pod's owner has another unit that serves, or loses none, or wants only one."""
         pod = snapshot.pods.get(uid)
         owner = snapshot.top_owner(pod) if pod is not None else None
@@ -219,7 +214,8 @@ class Disruption:
             if budget.allowed > 0 and all(_room(budget.uid, each) < 1 for each in moments):
                 raise ViolationError(f"{budget} is exceeded: {pod.ref} goes")
         operation = self.sender.get(pod.ref.uid, OperationId(""))
-        if not any(self._is_spared(pod.ref.uid, operation, each) for each in moments):
+        spents: tuple[Collection[PodUid], ...] = ((), self.account.forced)
+        if not any(self._is_spared(pod.ref.uid, operation, each, spent) for each in moments for spent in spents):
             raise ViolationError(f"{pod.ref} goes and is the last ready unit of its owner")
 
     def after(self, step: Step, answer: Answer) -> None:
