@@ -1,5 +1,6 @@
 """Owners: what they want, what they lack off the draining nodes, and that none loses its last ready pod."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hangar.domain.ids import OwnerUid
 from hangar.domain.owners import (
     baseline_of,
     creation_failure,
+    is_absent,
     keeps_last_ready,
     name_of,
     ready_count,
@@ -20,7 +22,19 @@ from hangar.domain.owners import (
 )
 from hangar.domain.snapshot import Owner, OwnerRef, Pod, PodPhase
 from hangar.domain.view import View
-from tests.domain.building import API, a_node, a_pod, a_snapshot, a_view, an_owner, draining, pending, terminating, uids
+from tests.domain.building import (
+    API,
+    OP,
+    a_node,
+    a_pod,
+    a_snapshot,
+    a_view,
+    an_owner,
+    draining,
+    pending,
+    terminating,
+    uids,
+)
 
 N1, N2 = a_node("n1"), a_node("n2")
 FOREIGN = OwnerRef("PodClique", "decode", OwnerUid("decode"))
@@ -61,11 +75,19 @@ def test_an_owner_wants_what_it_had_and_no_more_than_it_says(desired: int | None
 def test_a_controller_that_we_cannot_read_is_held_to_what_was_ready() -> None:
     claims = draining("n1", baselines={"decode": 2})
     assert wanted(FOREIGN.uid, a_view(a_pod(owner=FOREIGN), claims=claims)) == 2
-    assert wanted(FOREIGN.uid, a_view(claims=claims)) == 0, "nothing of it is left: it is gone, or wants none"
+    assert wanted(FOREIGN.uid, a_view(claims=claims)) == 2, "nothing of it is seen: it may be between two pods"
 
 
-def test_an_owner_that_was_deleted_wants_nothing() -> None:
-    assert lacks() is None
+def test_an_owner_that_is_taken_to_be_gone_wants_nothing() -> None:
+    (claim,) = draining("n1", baselines={"decode": 2}).values()
+    view = a_view(claims={OP: replace(claim, vanished=frozenset({FOREIGN.uid}))})
+    assert wanted(FOREIGN.uid, view) == 0
+
+
+def test_nothing_is_seen_of_an_owner_without_itself_and_its_pods() -> None:
+    assert is_absent(FOREIGN.uid, a_snapshot())
+    assert not is_absent(FOREIGN.uid, a_snapshot(a_pod(owner=FOREIGN)))
+    assert not is_absent(API.uid, a_snapshot(an_owner()))
 
 
 def test_a_controller_that_we_cannot_read_wants_what_those_below_it_want() -> None:

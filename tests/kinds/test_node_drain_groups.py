@@ -1,12 +1,14 @@
 """node.drain and groups: one evicted pod restarts the whole, which counts once, and another group serves throughout."""
 
 from dataclasses import replace
+from datetime import timedelta
 
+from hangar.domain.limits import OWNER_GONE_S
 from hangar.operator.cluster.simulated.spec import GROUPED
 from hangar.operator.cluster.simulated.world import World
 from tests.kinds.draining import drain
-from tests.simulation.fleet import a_budget, a_world, an_app
-from tests.simulation.solo import Solo
+from tests.simulation.fleet import a_budget, a_group_set, a_world, an_app
+from tests.simulation.solo import NOON, Solo
 
 SIZE = 2
 
@@ -70,3 +72,26 @@ def test_a_budget_that_counts_pods_does_not_wedge_a_drain_of_groups() -> None:
     solo, operation = drain(world)
     assert solo.finish(operation)[1].message == "evicted_replicas=1"
     assert min(serving) == 1
+
+
+def test_an_only_group_is_waited_for_through_the_moment_when_there_is_no_pod_of_it() -> None:
+    """C53: it begins anew only when the last of its pods has ended, and until then nothing is seen of it."""
+    world = a_world(4)
+    world.add_workload(a_group_set(1, SIZE, on=("n1", "n2"), ready_after_s=10.0))
+    solo, operation = drain(world)
+    phase, result = solo.finish(operation)
+    assert (phase, result.message) == ("succeeded", "evicted_replicas=1")
+    assert world.now > NOON + timedelta(seconds=10)
+    assert sum(pod.serves for pod in world.snapshot().pods.values()) == SIZE
+
+
+def test_groups_that_are_deleted_in_mid_drain_are_taken_to_be_gone_after_a_while() -> None:
+    world = a_world(4)
+    top = world.add_workload(a_group_set(1, SIZE, on=("n1", "n2")))
+    solo, operation = drain(world)
+    solo.run(0.5)
+    world.remove_workload(top.uid)
+    solo.run(10)
+    assert [each.code for each in solo.progress[operation].blockers] == ["loading"]
+    assert solo.finish(operation)[0] == "succeeded"
+    assert NOON + timedelta(seconds=OWNER_GONE_S) < world.now < NOON + timedelta(seconds=OWNER_GONE_S + 5)

@@ -44,6 +44,14 @@ MUTATIONS = (
         "kinds/test_node_drain_waits.py::test_success_waits_for_the_replacements_to_be_ready",
     ),
     Mutation(
+        "C12",
+        "a pod that has finished is in the way",
+        "domain/drain/selection.py",
+        "return Skip(SkipReason.FINISHED) if pod.is_finished else None",
+        "return None",
+        "kinds/test_node_drain.py::test_daemons_and_finished_pods_are_left_and_listed",
+    ),
+    Mutation(
         "C13",
         "tolerations are not looked at",
         "domain/drain/selection.py",
@@ -116,12 +124,29 @@ MUTATIONS = (
         "kinds/test_node_drain_ends.py::test_a_human_uncordon_in_mid_drain_stops_it_and_is_named",
     ),
     Mutation(
+        "C42",
+        "a failed drain leaves its cordon whatever was chosen",
+        "kinds/node_drain.py",
+        'decision.phase is Phase.FAILED and job.params.on_failure == "uncordon"',
+        "False",
+        "kinds/test_node_drain_ends.py::test_a_failed_drain_uncordons_where_that_was_asked_for",
+    ),
+    Mutation(
         "C47",
         "an owner's last ready pod goes, too",
         "domain/drain/pacing.py",
         "may_evict(pod, view) or keeps_last_ready(pod, view) or _paced(pod, view)",
         "may_evict(pod, view) or _paced(pod, view)",
         "kinds/test_node_drain_waits.py::test_two_drains_never_take_an_owners_last_ready_pod",
+    ),
+    Mutation(
+        "C53",
+        "an owner is gone where no pod of it is seen",
+        "domain/owners.py",
+        "return 0 if view.has_vanished(owner) else before",
+        "return before if any(True for _ in view.snapshot.pods_of(owner)) else 0",
+        "kinds/test_node_drain_groups.py::"
+        "test_an_only_group_is_waited_for_through_the_moment_when_there_is_no_pod_of_it",
     ),
     Mutation(
         "C56",

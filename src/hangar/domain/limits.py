@@ -254,6 +254,10 @@ ORPHAN_SETTLE_S = 5.0
 """A pod without its controller counts as orphaned after this long: before, the garbage collector may be on its way, or
 the controller's watch behind the pods'."""
 
+OWNER_GONE_S = 30.0
+"""A controller that nobody can read is taken to be gone this long after its last pod: many make the next one only when
+the last one has ended, and groups begin anew as a whole."""
+
 RETURNS_MAX = 2
 """A drain ends when an owner has put a pod back on its cordoned node so often: once may be a race, twice is a rule."""
 

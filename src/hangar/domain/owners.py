@@ -64,8 +64,13 @@ def wanted(owner: OwnerUid, view: View) -> int:
     before = view.baseline(owner)
     desired = desired_by(owner, view.snapshot)
     if desired is None:
-        return before if any(True for _ in view.snapshot.pods_of(owner)) else 0
+        return 0 if view.has_vanished(owner) else before
     return min(desired, before)
+
+
+def is_absent(owner: OwnerUid, snapshot: Snapshot) -> bool:
+    """Tell whether nothing is seen of an owner, neither itself nor a pod of it: it is gone, or between two pods."""
+    return desired_by(owner, snapshot) is None and not any(True for _ in snapshot.pods_of(owner))
 
 
 def desired_by(owner: OwnerUid, snapshot: Snapshot) -> int | None:

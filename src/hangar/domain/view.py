@@ -46,7 +46,7 @@ class Claims:
 
     `draining`: the node it empties. `baselines`: ready units (groups, or single pods) of each owner before it began.
     `sent`: evictions that its memory lists as about to be sent, and since when. `moved`: the owners of those pods.
-    `group_sizes`: how many pods a group of an owner had.
+    `group_sizes`: how many pods a group of an owner had. `vanished`: owners that are taken to be gone.
     """
 
     draining: tuple[NodeName, NodeUid] | None = None
@@ -54,6 +54,7 @@ class Claims:
     sent: Mapping[PodUid, datetime] = field(default_factory=dict)
     moved: frozenset[OwnerUid] = frozenset()
     group_sizes: Mapping[OwnerUid, int] = field(default_factory=dict)
+    vanished: frozenset[OwnerUid] = frozenset()
 
 
 NO_CLAIMS = Claims()
@@ -118,6 +119,10 @@ class View:
     def baseline(self, owner: OwnerUid) -> int:
         """Return the highest count of ready units that an open operation remembers for an owner."""
         return max((each.baselines.get(owner, 0) for each in self.claims.values()), default=0)
+
+    def has_vanished(self, owner: OwnerUid) -> bool:
+        """Tell whether an open operation takes an owner to be gone."""
+        return any(owner in each.vanished for each in self.claims.values())
 
     def group_size(self, owner: OwnerUid) -> int:
         """Return how many pods a group of an owner had when the first open operation saw it, 0 if none did."""

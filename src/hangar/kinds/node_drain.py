@@ -13,7 +13,7 @@ from hangar.domain.cordon import Take, Wait
 from hangar.domain.decision import Blocker, Cordon, Delete, End, Evict, Fail, Go, Uncordon
 from hangar.domain.drain import reporting
 from hangar.domain.drain.forcing import GRACE_S, Forcing, delete
-from hangar.domain.drain.memory import DrainMemory, Failure, remember
+from hangar.domain.drain.memory import DrainMemory, Failure, remember, vanishing_at
 from hangar.domain.drain.moves import Tally, about_to_be_sent, returned, tally, units
 from hangar.domain.drain.pacing import Walk, Walker
 from hangar.domain.drain.planning import DrainChoices, plan_drain
@@ -84,7 +84,7 @@ def claims(job: DrainJob) -> Claims:
     memory = job.memory
     sent = {uid: each.sent_at for uid, each in memory.pods.items() if each.sent_at is not None}
     moved = frozenset(each.owner.uid for uid, each in memory.pods.items() if uid in sent and each.owner is not None)
-    return Claims((job.target, job.target_uid), memory.baselines, sent, moved, memory.group_sizes)
+    return Claims((job.target, job.target_uid), memory.baselines, sent, moved, memory.group_sizes, memory.vanished)
 
 
 def decide(job: DrainJob, view: View, now: datetime) -> Decision:
@@ -186,6 +186,7 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
         stuck_at(count, now),
         verdict_at(count.gone, job.memory.failing_at, view, now),
         takeover_at(count, job.memory.replaced_at),
+        vanishing_at(job.memory, now),
         job.deadline_at,
     )
     recheck_at = min(each for each in times if each is not None)
@@ -213,7 +214,7 @@ def _force(job: DrainJob, node: Node, view: View, now: datetime) -> Decision:
     waits = forcing.blockers + not_gone(count, node, now) + not_rescheduled(count.gone, view)
     blockers = in_order(waits)
     progress = reporting.progress(_state(job, view.assuming(forcing.steps)), blockers)
-    times = (forcing.recheck_at, stuck_at(count, now), _give_up_at(job))
+    times = (forcing.recheck_at, stuck_at(count, now), vanishing_at(memory, now), _give_up_at(job))
     return Go(memory, progress, forcing.steps, blockers, min(each for each in times if each is not None))
 
 

@@ -16,10 +16,11 @@ from hangar.domain.decision import (
     Unknown,
     Withheld,
 )
-from hangar.domain.drain.memory import DrainMemory, remember
+from hangar.domain.drain.memory import DrainMemory, remember, vanishing_at
 from hangar.domain.drain.moves import TrackedPod
-from hangar.domain.ids import PodUid
-from hangar.domain.snapshot import Node
+from hangar.domain.ids import OwnerUid, PodUid
+from hangar.domain.limits import OWNER_GONE_S
+from hangar.domain.snapshot import Node, OwnerRef
 from hangar.domain.view import View
 from tests.domain.building import (
     API,
@@ -138,3 +139,17 @@ def test_what_is_forced_counts_as_ours_whatever_was_said_to_its_eviction_before(
     forced = replace(sent("a"), pods={PodUid("a"): TrackedPod(a_ref("a"), API, sent_at=NOON, forced_at=at(2))})
     answers = an_answer("a", Busy("conflict"), seconds=3) | an_answer(Delete(a_ref("a"), 1), Accepted(), seconds=3)
     assert learnt(forced, a_view(our_node(), a_pod("a"), answers=answers), our_node()).pods == forced.pods
+
+
+def test_what_is_not_read_is_taken_to_be_gone_after_a_while_and_what_is_read_at_once() -> None:
+    foreign = OwnerRef("PodClique", "decode", OwnerUid("decode"))
+    pods = {PodUid(name): TrackedPod(a_ref(name), owner, sent_at=NOON) for name, owner in (("a", API), ("b", foreign))}
+    memory = learnt(replace(BEGUN, pods=pods), a_view(our_node()), our_node(), 5)
+    assert memory.absent_at == {API.uid: at(5), foreign.uid: at(5)}
+    assert memory.vanished == {API.uid}
+    assert vanishing_at(memory, at(5)) == at(5 + OWNER_GONE_S)
+    later = learnt(memory, a_view(our_node()), our_node(), 5 + OWNER_GONE_S)
+    assert later.vanished == {API.uid, foreign.uid}
+    assert vanishing_at(later, at(5 + OWNER_GONE_S)) is None
+    back = learnt(memory, a_view(our_node(), a_pod("c", on="n2", owner=foreign)), our_node(), 9)
+    assert back.absent_at == {API.uid: at(5)}

@@ -1,19 +1,22 @@
 """What a drain must not forget in a crash, and what it learns from each look at its cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from hangar.domain import cordon
 from hangar.domain.decision import BudgetFull, Busy, Denied, Gone, Namesake, SeveralBudgets, Withheld
 from hangar.domain.drain.moves import TrackedPod, returns_of, tally
 from hangar.domain.drain.preflight import orphans
 from hangar.domain.drain.rescheduling import failing
-from hangar.domain.drain.selection import Move, select
+from hangar.domain.drain.selection import READ_OWNER_KINDS, Move, select
 from hangar.domain.ids import OperationId, OwnerUid, PodUid
-from hangar.domain.owners import baseline_of, group_size
-from hangar.domain.snapshot import Node
+from hangar.domain.limits import OWNER_GONE_S
+from hangar.domain.owners import baseline_of, group_size, is_absent
+from hangar.domain.snapshot import Node, OwnerRef
 from hangar.domain.view import StepKey, StepName, View
+
+OWNER_GONE = timedelta(seconds=OWNER_GONE_S)
 
 _NOT_OURS = (BudgetFull, Busy, Denied, Gone, Namesake, SeveralBudgets, Withheld)
 """Answers after which it is certain that the eviction did not land: it was refused, or the pod had left before."""
@@ -36,6 +39,7 @@ class DrainMemory:
     `baselines`: ready units of each owner before the first eviction; `group_sizes`: how many pods a group of it had.
     `orphaned_at`: since when a pod of the node is seen without its controller. `failing_at`: since when an owner cannot
     create the pods that it lacks. `replaced_at`: since when another node has the name of the one that is drained.
+    `absent_at`: since when nothing is seen of an owner; `vanished`: those that are taken to be gone.
     """
 
     cordoned_at: datetime | None = None
@@ -48,6 +52,8 @@ class DrainMemory:
     failure: Failure | None = None
     group_sizes: Mapping[OwnerUid, int] = field(default_factory=dict)
     replaced_at: datetime | None = None
+    absent_at: Mapping[OwnerUid, datetime] = field(default_factory=dict)
+    vanished: frozenset[OwnerUid] = frozenset()
 
 
 def remember(
@@ -84,6 +90,7 @@ def remember(
             baselines[owner.uid] = baseline_of(owner.uid, view)
             if size := group_size(owner.uid, view):
                 group_sizes[owner.uid] = size
+    absent = _absent(pods.values(), memory.absent_at, view, now)
     return replace(
         memory,
         pods=pods,
@@ -92,7 +99,28 @@ def remember(
         orphaned_at=orphans(node, memory.orphaned_at, view, now) if node is not None and not force else {},
         failing_at=failing(tally(pods, operation, view).gone, memory.failing_at, view, now),
         replaced_at=(memory.replaced_at or now) if is_replaced else None,
+        absent_at={owner.uid: since for owner, since in absent.items()},
+        vanished=frozenset(owner.uid for owner, since in absent.items() if _has_vanished(owner, since, now)),
     )
+
+
+def _absent(
+    pods: Iterable[TrackedPod], before: Mapping[OwnerUid, datetime], view: View, now: datetime
+) -> dict[OwnerRef, datetime]:
+    """Return since when nothing is seen of each owner."""
+    owners = sorted({each.owner for each in pods if each.owner is not None})
+    return {owner: before.get(owner.uid, now) for owner in owners if is_absent(owner.uid, view.snapshot)}
+
+
+def _has_vanished(owner: OwnerRef, since: datetime, now: datetime) -> bool:
+    """Tell whether an owner is taken to be gone: at once where we read its kind, else when no pod of it came back."""
+    return owner.kind in READ_OWNER_KINDS or now >= since + OWNER_GONE
+
+
+def vanishing_at(memory: DrainMemory, now: datetime) -> datetime | None:
+    """Return when the next owner of which nothing is seen is taken to be gone, or None."""
+    times = (since + OWNER_GONE for since in memory.absent_at.values())
+    return min((each for each in times if each > now), default=None)
 
 
 def _without_refused(
