@@ -20,7 +20,8 @@ def test_a_progress_carries_its_blockers_as_data_and_as_sentences() -> None:
             BlockerDoc(
                 code="budget_spent",
                 subject="pdb default/api",
-                message="pdb default/api holds back default/a: needs 2 has 1; it may count an earlier eviction, for two minutes",
+                message="pdb default/api holds back default/a: needs 2 has 1; "
+                "it may count an earlier eviction, for two minutes",
                 facts={"pods": ["default/a"], "needs": 2, "has": 1},
             )
         ],
