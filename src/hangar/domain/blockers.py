@@ -14,7 +14,8 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
     {
         "awaiting_confirmation": "waiting to see {subject} {state}",
         "budget_behind": "{subject} holds back {pods}: its count is behind its pods",
-        "budget_crossed": "{subject} wait for {operation}: each drain holds a budget that the other waits for",
+        "budget_crossed": "waiting for {operation}, the older drain: it holds {subject}, "
+        "and waits for a budget that this one holds",
         "budget_never": "{subject} holds back {pods}: needs {needs} has {has}, and can never allow one; "
         "scale up, relax the budget, or drain with skip_fit_check",
         "budget_ours": "{subject} holds back {pods}: needs {needs} has {has}; on their way: {missing}",

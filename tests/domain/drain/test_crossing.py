@@ -44,7 +44,9 @@ def a_crossing(*, second_waits: bool = True) -> View:
 def test_the_younger_of_two_that_cross_waits_and_names_the_older() -> None:
     told = crossed_by(OTHER_OP, a_crossing())
     assert told is not None
-    assert sentence(told) == ("pdb default/p wait for op_01: each drain holds a budget that the other waits for")
+    assert sentence(told) == (
+        "waiting for op_01, the older drain: it holds pdb default/p, and waits for a budget that this one holds"
+    )
     assert crossed_by(OP, a_crossing()) is None
 
 

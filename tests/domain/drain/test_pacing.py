@@ -106,8 +106,11 @@ def test_the_younger_of_two_drains_that_cross_evicts_nothing() -> None:
     crossing = a_crossing()
     held_back, free = crossing.snapshot.pods[PodUid("p2")], a_pod("free", on="n2", labels={}, owner=None)
     view = replace(crossing, snapshot=replace(crossing.snapshot, pods={**crossing.snapshot.pods, free.ref.uid: free}))
-    younger = Walker(OTHER_OP, None).walk([held_back, free], False, view, NOON)
-    assert younger.steps == ()
-    assert held(younger)[-1] == "pdb default/p wait for op_01: each drain holds a budget that the other waits for"
+    for pods in ([held_back, free], [held_back]):  # also where it had nothing else left to evict
+        younger = Walker(OTHER_OP, None).walk(pods, False, view, NOON)
+        assert younger.steps == ()
+        assert held(younger)[-1] == (
+            "waiting for op_01, the older drain: it holds pdb default/p, and waits for a budget that this one holds"
+        )
     older = Walker(OP, None).walk([crossing.snapshot.pods[PodUid("q1")], free], False, view, NOON)
     assert older.steps == (Evict(free.ref),)

@@ -85,7 +85,9 @@ class Walker:
         if any(isinstance(why, Hold) and why.cause is Cause.SPENT for _, why in held):
             crossing = crossed_by(self.operation, before)
             if crossing is not None:
-                held += [(view.snapshot.pods[step.pod.uid], crossing) for step in steps]
+                stopped = [view.snapshot.pods[step.pod.uid] for step in steps]
+                stopped += [pod for pod, why in held if isinstance(why, Hold) and why.cause is Cause.SPENT]
+                held += [(pod, crossing) for pod in stopped]
                 return Walk((), tuple(held), min(times, default=None))
         return Walk(tuple(steps), tuple(held), min(times, default=None))
 

@@ -44,7 +44,7 @@ def _silent(drain: Prospect) -> Iterator[str]:
 
 
 def _short(drain: Prospect) -> Iterator[str]:
-    """C60."""
+    """A deadline that pods may outlast by their own grace periods has failed before it began."""
     grace_s = longest_grace_s(drain.moving, drain.grace_s)
     if grace_s > drain.deadline_s:
         who = max(drain.moving, key=lambda pod: (pod.grace_s, pod.ref)).ref if drain.grace_s is None else "every pod"
@@ -117,7 +117,7 @@ def _quotas(drain: Prospect) -> Iterator[str]:
 
 
 def _hidden_gpus(drain: Prospect) -> Iterator[str]:
-    """C69."""
+    """What uses a GPU without asking for one is seen by no scheduler, and stops whoever wants to change its driver."""
     hidden = [str(pod.ref) for pod in drain.moving if _has_gpu_runtime(pod) and not gpus_asked(pod)]
     if hidden:
         yield f"may use GPUs without asking for any, by their runtime class: {listed(hidden, ', ')}"
