@@ -16,6 +16,15 @@ Scene: TypeAlias = Callable[[Ground], None]
 Played: TypeAlias = Mapping[Scene, "Future[None]"]
 
 
+class Scenes(list[Scene]):
+    """The scenes of a module, in their order."""
+
+    def add(self, scene: Scene) -> Scene:
+        """Add one: a decorator."""
+        self.append(scene)
+        return scene
+
+
 @contextmanager
 def played(scenes: Iterable[Scene], bed: Bed, stack: Stack, name: str) -> Iterator[Played]:
     """Begin to play all scenes; `result()` of a scene's future waits for it, and raises what it raised.

@@ -10,18 +10,13 @@ import pytest
 from testbed.bed import Bed
 from testbed.ground import GPU_EACH, QUICK, Ground
 from testbed.stack import ADMIN, Stack
-from tests.kubernetes.scenes import Played, Scene, played
+from tests.kubernetes.scenes import Played, Scene, Scenes, played
 from tests.kubernetes.told import cordon_patches, evicted, is_cordoned, listed, mark, outcome, uids
 
 SLOW_START = replace(QUICK, ready_after="3s")
 """Replacements that are ready long after the old pods are gone."""
 
-SCENES: list[Scene] = []
-
-
-def scene(each: Scene) -> Scene:
-    SCENES.append(each)
-    return each
+SCENES = Scenes()
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +28,7 @@ def all_played(bed: Bed, stack: Stack) -> Iterator[Played]:
 # --- moving -----------------------------------------------------------------------------------------------------------
 
 
-@scene
+@SCENES.add
 def a_drain_moves_every_pod_and_ends_when_the_replacements_are_ready(ground: Ground) -> None:
     node = ground.add_node()
     before = ground.deploy("web", 3, SLOW_START)
@@ -60,7 +55,7 @@ def a_drain_moves_every_pod_and_ends_when_the_replacements_are_ready(ground: Gro
     assert len(cordon_patches(ground, node)) == 1
 
 
-@scene
+@SCENES.add
 def a_budget_lets_one_pod_go_at_a_time_and_the_server_never_has_to_say_no(ground: Ground) -> None:
     node = ground.add_node()
     before = ground.deploy("api", 4)
@@ -79,7 +74,7 @@ def a_budget_lets_one_pod_go_at_a_time_and_the_server_never_has_to_say_no(ground
     assert min(gaps) >= timedelta(seconds=1), "the next one went before the replacement of the last one was ready"
 
 
-@scene
+@SCENES.add
 def two_drains_at_once_never_spend_one_budget_twice(ground: Ground) -> None:
     nodes = [ground.add_node(gpus=2), ground.add_node(gpus=2)]
     before = ground.deploy("api", 4, replace(QUICK, requests=GPU_EACH.requests))
@@ -94,7 +89,7 @@ def two_drains_at_once_never_spend_one_budget_twice(ground: Ground) -> None:
     assert min(later.at - earlier.at for earlier, later in pairwise(entries)) >= timedelta(seconds=1)
 
 
-@scene
+@SCENES.add
 def a_stateful_pod_is_moved_under_its_name(ground: Ground) -> None:
     node = ground.add_node()
     before = ground.deploy_stateful("db", 2)
@@ -107,7 +102,7 @@ def a_stateful_pod_is_moved_under_its_name(ground: Ground) -> None:
     assert {row["successor_uid"] for row in moved} == uids(ground.ready_pods("db"))
 
 
-@scene
+@SCENES.add
 def a_daemon_is_left_where_it_is_and_listed(ground: Ground) -> None:
     node = ground.add_node()
     ground.deploy("web", 1)
@@ -121,7 +116,7 @@ def a_daemon_is_left_where_it_is_and_listed(ground: Ground) -> None:
     assert uids(ground.ready_pods("agent")) == uids(daemons)
 
 
-@scene
+@SCENES.add
 def a_workload_that_is_deleted_in_mid_drain_is_no_longer_waited_for(ground: Ground) -> None:
     node = ground.add_node()
     before = ground.deploy("api", 4, SLOW_START)
@@ -139,7 +134,7 @@ def a_workload_that_is_deleted_in_mid_drain_is_no_longer_waited_for(ground: Grou
 # --- refusing ---------------------------------------------------------------------------------------------------------
 
 
-@scene
+@SCENES.add
 def a_bare_pod_fails_the_drain_before_anything_is_evicted(ground: Ground) -> None:
     node = ground.add_node()
     served = ground.deploy("web", 2)
@@ -153,7 +148,7 @@ def a_bare_pod_fails_the_drain_before_anything_is_evicted(ground: Ground) -> Non
     assert is_cordoned(ground, node)
 
 
-@scene
+@SCENES.add
 def a_budget_that_can_never_allow_it_fails_the_drain_right_after_the_cordon(ground: Ground) -> None:
     node = ground.add_node()
     ground.deploy("api", 2)
@@ -168,7 +163,7 @@ def a_budget_that_can_never_allow_it_fails_the_drain_right_after_the_cordon(grou
     assert len(cordon_patches(ground, node)) == 1
 
 
-@scene
+@SCENES.add
 def what_fits_nowhere_fails_the_drain_and_goes_on_serving(ground: Ground) -> None:
     node = ground.add_node()
     served = ground.deploy("big", 1, replace(QUICK, requests={"cpu": "1", "nvidia.com/gpu": "8"}))
@@ -186,7 +181,7 @@ def what_fits_nowhere_fails_the_drain_and_goes_on_serving(ground: Ground) -> Non
 # --- cordons of others ------------------------------------------------------------------------------------------------
 
 
-@scene
+@SCENES.add
 def a_cordon_from_before_stays_even_where_a_failed_drain_was_to_uncordon(ground: Ground) -> None:
     node = ground.add_node()
     ground.deploy("api", 1)
@@ -198,7 +193,7 @@ def a_cordon_from_before_stays_even_where_a_failed_drain_was_to_uncordon(ground:
     assert ground.evictions() == []
 
 
-@scene
+@SCENES.add
 def an_uncordon_in_mid_drain_stops_it(ground: Ground) -> None:
     node, operation = _under_way(ground)
     ground.set_unschedulable(node, on=False, manager="kubectl-uncordon")
@@ -209,7 +204,7 @@ def an_uncordon_in_mid_drain_stops_it(ground: Ground) -> None:
     _nothing_more_is_evicted(ground, node)
 
 
-@scene
+@SCENES.add
 def an_uncordon_by_a_manager_that_holds_on_to_it_is_named(ground: Ground) -> None:
     node, operation = _under_way(ground)
     wanted = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}, "spec": {"unschedulable": False}}
@@ -241,7 +236,7 @@ def _nothing_more_is_evicted(ground: Ground, node: str) -> None:
 # --- stopping ---------------------------------------------------------------------------------------------------------
 
 
-@scene
+@SCENES.add
 def a_cancel_stops_it_and_lists_what_was_moved_what_terminates_and_what_was_not_touched(ground: Ground) -> None:
     node = ground.add_node()
     before = ground.deploy("api", 8, replace(QUICK, terminate_after="2s"))
@@ -260,7 +255,7 @@ def a_cancel_stops_it_and_lists_what_was_moved_what_terminates_and_what_was_not_
     assert is_cordoned(ground, node)
 
 
-@scene
+@SCENES.add
 def cordon_and_uncordon_leave_what_runs_alone(ground: Ground) -> None:
     node = ground.add_node()
     served = ground.deploy("web", 2)

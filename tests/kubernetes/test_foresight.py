@@ -9,18 +9,13 @@ import pytest
 from testbed.bed import Bed
 from testbed.ground import GPU_EACH, QUICK, Ground
 from testbed.stack import Stack
-from tests.kubernetes.scenes import Played, Scene, played
+from tests.kubernetes.scenes import Played, Scene, Scenes, played
 from tests.kubernetes.told import OPERATOR, evicted, is_cordoned, outcome, uids
 
 SECOND = timedelta(seconds=1)
 """Kubernetes keeps the instants of conditions in whole seconds, cut down."""
 
-SCENES: list[Scene] = []
-
-
-def scene(each: Scene) -> Scene:
-    SCENES.append(each)
-    return each
+SCENES = Scenes()
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +24,7 @@ def all_played(bed: Bed, stack: Stack) -> Iterator[Played]:
         yield futures
 
 
-@scene
+@SCENES.add
 def a_plan_tells_what_the_drain_then_does_and_is_written_nowhere(ground: Ground) -> None:
     """C96: a dry run lists pods, warnings and blockers, and leaves no write in the audit log."""
     node = ground.add_node()
@@ -57,7 +52,7 @@ def _is_of(namespace: str, name: str, ground: Ground, node: str) -> bool:
     return namespace == ground.name or name == node
 
 
-@scene
+@SCENES.add
 def a_plan_names_what_fits_nowhere_with_what_is_missing(ground: Ground) -> None:
     node = ground.add_node(gpus=2)
     ground.deploy("big", 1, replace(QUICK, requests={"nvidia.com/gpu": "2"}))
@@ -69,7 +64,7 @@ def a_plan_names_what_fits_nowhere_with_what_is_missing(ground: Ground) -> None:
     assert "needs 2 nvidia.com/gpu on one node, at most 1 are free on one" in plan["obstructions"][0]["message"]
 
 
-@scene
+@SCENES.add
 def two_drains_that_share_a_workload_never_leave_it_without_a_ready_pod(ground: Ground) -> None:
     """C47: two replicas on two nodes, no budget; the second goes only when the first serves elsewhere."""
     nodes = [ground.add_node(gpus=1), ground.add_node(gpus=1)]

@@ -15,17 +15,12 @@ from testbed.illness import hear, silence
 from testbed.kube import until
 from testbed.stack import Stack
 from testbed.webhook import Webhook, deny
-from tests.kubernetes.scenes import Played, Scene, played
+from tests.kubernetes.scenes import Played, Scene, Scenes, played
 from tests.kubernetes.told import Document, evicted, is_cordoned, listed, outcome, uids
 
 SLOW_START = replace(QUICK, ready_after="3s")
 
-SCENES: list[Scene] = []
-
-
-def scene(each: Scene) -> Scene:
-    SCENES.append(each)
-    return each
+SCENES = Scenes()
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +44,7 @@ def said(text: str) -> Callable[[Document], bool]:
 # --- nodes ------------------------------------------------------------------------------------------------------------
 
 
-@scene
+@SCENES.add
 def on_a_node_that_falls_silent_nothing_counts_as_gone_and_the_drain_says_so_at_its_deadline(ground: Ground) -> None:
     node = ground.add_node()
     before = ground.deploy("web", 2, replace(QUICK, grace_s=1))
@@ -67,7 +62,7 @@ def on_a_node_that_falls_silent_nothing_counts_as_gone_and_the_drain_says_so_at_
     hear(ground.bed, node)
 
 
-@scene
+@SCENES.add
 def where_the_caller_vouches_that_the_node_is_off_its_pods_objects_are_removed(ground: Ground) -> None:
     node = ground.add_node()
     before = ground.deploy("web", 2, replace(QUICK, grace_s=1))
@@ -80,7 +75,7 @@ def where_the_caller_vouches_that_the_node_is_off_its_pods_objects_are_removed(g
     assert not uids(ground.ready_pods("web")) & uids(before)
 
 
-@scene
+@SCENES.add
 def a_node_that_is_deleted_in_mid_drain_takes_its_pods_along_and_the_drain_ends_well(ground: Ground) -> None:
     node, operation, before = _under_way(ground)
     ground.kube.delete("Node", node)
@@ -106,7 +101,7 @@ def _under_way(ground: Ground) -> tuple[str, str, list[Document]]:
 # --- webhooks ---------------------------------------------------------------------------------------------------------
 
 
-@scene
+@SCENES.add
 def a_webhook_that_moves_the_pods_itself_is_waited_for(ground: Ground) -> None:
     node = ground.add_node()
     before = ground.deploy("vm", 2)
@@ -126,7 +121,7 @@ def a_webhook_that_moves_the_pods_itself_is_waited_for(ground: Ground) -> None:
         assert not uids(ground.wait_ready("vm", 2)) & uids(before)
 
 
-@scene
+@SCENES.add
 def a_webhook_that_denies_for_good_fails_the_drain_with_its_words(ground: Ground) -> None:
     node = ground.add_node()
     served = ground.deploy("web", 1)
@@ -143,7 +138,7 @@ def a_webhook_that_denies_for_good_fails_the_drain_with_its_words(ground: Ground
     assert uids(ground.ready_pods("web")) == uids(served)
 
 
-@scene
+@SCENES.add
 def a_webhook_that_is_slow_holds_up_only_what_it_is_asked_about(ground: Ground) -> None:
     node = ground.add_node()
     slow, quick = ground.deploy("slow", 1), ground.deploy("quick", 2)
@@ -167,7 +162,7 @@ def a_webhook_that_is_slow_holds_up_only_what_it_is_asked_about(ground: Ground) 
 # --- namespaces and quotas --------------------------------------------------------------------------------------------
 
 
-@scene
+@SCENES.add
 def a_namespace_that_is_deleted_in_mid_drain_takes_its_pods_along(ground: Ground) -> None:
     node, operation, before = _under_way(ground)
     ground.kube.delete("Namespace", ground.name)
@@ -177,7 +172,7 @@ def a_namespace_that_is_deleted_in_mid_drain_takes_its_pods_along(ground: Ground
     assert is_cordoned(ground, node)
 
 
-@scene
+@SCENES.add
 def a_quota_that_is_full_until_the_old_pods_are_gone_only_takes_time(ground: Ground) -> None:
     node = ground.add_node()
     before = ground.deploy("web", 2, replace(QUICK, terminate_after="3s"))

@@ -22,7 +22,7 @@ from testbed.ground import QUICK, Ground
 from testbed.manifests import Template
 from testbed.stack import Stack
 from tests.kubernetes.demand_manifests import spec_of
-from tests.kubernetes.scenes import Played, Scene, played
+from tests.kubernetes.scenes import Played, Scene, Scenes, played
 from tests.kubernetes.told import outcome
 
 WEB = (Requirement("app", SelectorOp.IN, frozenset({"web"})),)
@@ -30,12 +30,7 @@ ONE_EACH = Spread(HOST_NAME, 1, WEB)
 UNTIL_IT_IS_SEEN_S = 8
 """Long enough for evictions, and for the scheduler to try; it does not try better later."""
 
-SCENES: list[Scene] = []
-
-
-def scene(each: Scene) -> Scene:
-    SCENES.append(each)
-    return each
+SCENES = Scenes()
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +63,14 @@ def is_told_and_true(ground: Ground, node: str, said: str) -> None:
     assert [pod for pod in pods if "nodeName" not in pod["spec"]] != []
 
 
-@scene
+@SCENES.add
 def one_replica_a_node_cannot_move_while_the_drained_node_counts_as_empty(ground: Ground) -> None:
     node, *_ = [ground.add_node() for _ in range(3)]
     ground.deploy("web", 3, web(Demands(spread=(ONE_EACH,))))
     is_told_and_true(ground, node, "2 would have too many of its kind")
 
 
-@scene
+@SCENES.add
 def of_two_that_are_spread_the_last_cannot_move(ground: Ground) -> None:
     """The first still can, while the second is there."""
     for _ in range(2):
@@ -84,7 +79,7 @@ def of_two_that_are_spread_the_last_cannot_move(ground: Ground) -> None:
     is_told_and_true(ground, fullest(ground, pods), "1 would have too many of its kind")
 
 
-@scene
+@SCENES.add
 def pods_that_keep_apart_need_a_node_each(ground: Ground) -> None:
     node = ground.add_node()
     ground.add_node()
@@ -93,7 +88,7 @@ def pods_that_keep_apart_need_a_node_each(ground: Ground) -> None:
     is_told_and_true(ground, node, "1 holds pods it has to be apart from")
 
 
-@scene
+@SCENES.add
 def a_pod_that_is_pinned_to_its_node_is_told_so(ground: Ground) -> None:
     """C10."""
     node = ground.add_node()
@@ -103,7 +98,7 @@ def a_pod_that_is_pinned_to_its_node_is_told_so(ground: Ground) -> None:
     is_told_and_true(ground, node, f"can only run on {node}")
 
 
-@scene
+@SCENES.add
 def where_taints_are_honoured_a_drained_node_does_not_count(ground: Ground) -> None:
     node, *_ = [ground.add_node() for _ in range(3)]
     ground.deploy("web", 3, web(Demands(spread=(replace(ONE_EACH, honors_taints=True),))))

@@ -173,7 +173,8 @@ class Answered:
 # --- decisions --------------------------------------------------------------------------------------------------------
 
 NO_FACTS: Mapping[str, "Fact"] = MappingProxyType({})
-Fact: TypeAlias = str | int | float | bool | list[str] | list[dict[str, str | int | None]] | None
+Rows: TypeAlias = list[dict[str, str | int | None]]
+Fact: TypeAlias = str | int | float | bool | list[str] | Rows | None
 
 
 @dataclass(frozen=True, slots=True)

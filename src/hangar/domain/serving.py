@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
+from hangar.domain.decision import Rows
 from hangar.domain.ids import OperationId
 from hangar.domain.snapshot import Pod
 from hangar.domain.view import View
-
-Rows = list[dict[str, str | int | None]]
 
 
 def missing_pods(pods: Iterable[Pod], view: View) -> tuple[Rows, Rows]:

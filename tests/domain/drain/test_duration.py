@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
+from hangar.domain.drain.disruption import budgets_of
 from hangar.domain.drain.duration import Expected, expected, longest_grace_s
-from hangar.domain.drain.pace import budgets_of
 from hangar.domain.ids import NodeName
 from hangar.domain.snapshot import Pod
 from tests.domain.building import Object, a_budget, a_node, a_pod, a_view, an_owner, at, draining, pending

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
 
-from hangar.domain.drain.pace import Budgets, Part, parts_of, steps_of
+from hangar.domain.drain.disruption import Budgets, Part, parts_of, steps_of
 from hangar.domain.drain.pacing import CRITICAL_PRIORITY
 from hangar.domain.owners import ready_count
 from hangar.domain.snapshot import Pod

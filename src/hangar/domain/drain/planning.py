@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from hangar.domain.drain.disruption import budgets_of, loss_of, parts_of
 from hangar.domain.drain.duration import Expected, expected
-from hangar.domain.drain.pace import budgets_of, loss_of, parts_of
 from hangar.domain.drain.preflight import Choices, Obstacle, Since, obstacles
 from hangar.domain.drain.selection import Move, Skip, SkipReason, select
 from hangar.domain.drain.warnings import Prospect, warnings_of

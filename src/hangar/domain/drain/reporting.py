@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hangar.domain.decision import Blocker, Fact, Progress
+from hangar.domain.decision import Blocker, Fact, Progress, Rows
 from hangar.domain.drain.moves import Tally, TrackedPod, match_successors, rescheduled_count, tally, units
 from hangar.domain.drain.selection import Skip, select
 from hangar.domain.ids import NodeName, OperationId, PodUid
 from hangar.domain.owners import name_of
 from hangar.domain.snapshot import Pod
 from hangar.domain.view import View
-
-Rows = list[dict[str, str | int | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,8 @@ def details(state: DrainState) -> dict[str, Fact]:
     count = state.tally()
     moved: Rows = [each.as_facts() for each in match_successors(count.evicted, state.view)]
     left: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in count.left]
-    forced: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in _forced(state)]
+    tracked = sorted(state.pods.values(), key=lambda each: each.ref)
+    forced: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in tracked if each.forced_at is not None]
     found: dict[str, Fact] = {
         "moved": moved,
         "left": left,
@@ -103,10 +102,6 @@ def details(state: DrainState) -> dict[str, Fact]:
         "warnings": _warnings(state),
     }
     return found
-
-
-def _forced(state: DrainState) -> list[TrackedPod]:
-    return sorted((each for each in state.pods.values() if each.forced_at is not None), key=lambda each: each.ref)
 
 
 def _rows(pods: tuple[Pod, ...], view: View) -> Rows:

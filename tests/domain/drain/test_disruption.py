@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hangar.domain.drain.pace import budgets_of, loss_of, parts_of, steps_of
+from hangar.domain.drain.disruption import budgets_of, loss_of, parts_of, steps_of
 from hangar.domain.ids import NodeName, OwnerUid
 from hangar.domain.plan import PlannedBudget, PlannedLoss
 from hangar.domain.snapshot import Pod
