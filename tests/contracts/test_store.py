@@ -14,10 +14,11 @@ from hangar.hub.store.dialects import insert_or_replace, insert_unless_held, ins
 from hangar.hub.store.records import Position
 from hangar.hub.store.store import Store
 from hangar.hub.store.tables import events, idempotency, operations, readiness, tokens
-from hangar.hub.store.tx import Committed, EventType, Subject, Tx
+from hangar.hub.store.tx import Committed, Tx
 from hangar.hub.store.writer import StoreUnavailableError
 from hangar.wire.problems import Problem, ProblemCode
 from tests.databases import Databases
+from tests.hub.store.noting import names, note, revs
 
 
 def open_place(kind: str, request: pytest.FixtureRequest, folder: Path) -> Callable[[], Store]:
@@ -47,22 +48,6 @@ def shared_store(open_store: Callable[[], Store]) -> Iterator[Store]:
     made = open_store()
     yield made
     made.close()
-
-
-def note(tx: Tx, name: str = "iad-1") -> str:
-    """Write one event."""
-    tx.event(EventType.CLUSTER_ADDED, Subject("cluster", name), 1)
-    return name
-
-
-def names(store: Store) -> list[str]:
-    statement = select(events.c.object_name).order_by(events.c.rev)
-    return list(store.read(lambda connection: connection.execute(statement).scalars().all()))
-
-
-def revs(store: Store) -> list[int]:
-    statement = select(events.c.rev).order_by(events.c.rev)
-    return list(store.read(lambda connection: connection.execute(statement).scalars().all()))
 
 
 def refused(tx: Tx) -> None:

@@ -7,16 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from sqlalchemy import URL, make_url, select, text
+from sqlalchemy import URL, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from hangar.hub.store.dialects import Database, begin_migrating, writing_engine
 from hangar.hub.store.notices import Notice
 from hangar.hub.store.store import Store
-from hangar.hub.store.tables import Key, events, metadata
-from hangar.hub.store.tx import EventType, Subject, Tx
+from hangar.hub.store.tables import Key, metadata
+from hangar.hub.store.tx import Tx
 from hangar.hub.store.writer import OutcomeUnknownError, StoreUnavailableError
 from tests.databases import Databases
+from tests.hub.store.noting import names, note, revs
 
 KILL_ME = text("SELECT pg_terminate_backend(pg_backend_pid())")
 
@@ -50,21 +51,6 @@ def other(url: URL) -> Iterator[psycopg.Connection]:
     """A connection of somebody else, an administrator."""
     with psycopg.connect(url.set(drivername="postgresql").render_as_string(), autocommit=True) as connection:
         yield connection
-
-
-def note(tx: Tx, name: str = "iad-1") -> str:
-    tx.event(EventType.CLUSTER_ADDED, Subject("cluster", name), 1)
-    return name
-
-
-def names(store: Store) -> list[str]:
-    statement = select(events.c.object_name).order_by(events.c.rev)
-    return list(store.read(lambda connection: connection.execute(statement).scalars().all()))
-
-
-def revs(store: Store) -> list[int]:
-    statement = select(events.c.rev).order_by(events.c.rev)
-    return list(store.read(lambda connection: connection.execute(statement).scalars().all()))
 
 
 def pid(store: Store) -> int:

@@ -10,9 +10,10 @@ import pytest
 from sqlalchemy import select, text
 
 from hangar.hub.store.store import Store
-from hangar.hub.store.tables import events, feed
+from hangar.hub.store.tables import feed
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.store.writer import StoreUnavailableError
+from tests.hub.store.noting import names
 
 
 @pytest.fixture
@@ -31,11 +32,6 @@ def note(tx: Tx, name: str = "iad-1", size: int = 0) -> str:
     """Write one event; `size` makes it big."""
     tx.event(EventType.CLUSTER_ADDED, Subject("cluster", name), 1, data={"filler": "." * size})
     return name
-
-
-def names(store: Store) -> list[str]:
-    statement = select(events.c.object_name).order_by(events.c.rev)
-    return list(store.read(lambda connection: connection.execute(statement).scalars().all()))
 
 
 def rev(store: Store) -> int:
