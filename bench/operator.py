@@ -52,7 +52,7 @@ def run() -> Report:
     (port,) = free_ports(1)
     shown = Shown(f"http://127.0.0.1:{port}/metrics")
     # While ten thousand pods are made, the heartbeats of a thousand nodes come late.
-    with Bed(programs, Settings(node_grace_s=600)) as bed:
+    with Bed(programs, Settings(node_grace_s=600, has_node_leases=True)) as bed:
         fill(bed.kube)
         rights = user_with(bed, "hangar-operator", NEEDED["drain"])
         with Stack(bed, rights, Leases(), {"HANGAR_METRICS_LISTEN": f"127.0.0.1:{port}"}) as stack:

@@ -43,13 +43,17 @@ class Settings:
     `unreachable_toleration_s` is how long pods stay on a dead node (Kubernetes' own default: 300);
     `etcd_compaction_s` makes watches from old versions end in a real 410 that soon;
     `event_ttl_s` is how long the cluster keeps its events;
-    `node_grace_s` is how long a node may go unheard before it counts as not ready.
+    `node_grace_s` is how long a node may go unheard before it counts as not ready;
+    `has_node_leases` lets nodes live by leases, which spares the API server their statuses. Then kwok holds a node by
+    its lease, and takes no care of the pods of one whose lease is collected with a node of that name before, or is
+    another kwok's that was killed.
     """
 
     unreachable_toleration_s: int | None = None
     etcd_compaction_s: int | None = None
     event_ttl_s: int = 600
     node_grace_s: int = 50
+    has_node_leases: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ class Bed:
         self.ca_file = self._authority.path
         self.server_pair = self._admin
         self.kubeconfig = self._write_kubeconfig("admin", self._admin)
-        kwok.write_config(self.folder / "kwok.yaml", programs)
+        kwok.write_config(self.folder / "kwok.yaml", programs, has_leases=self._settings.has_node_leases)
         audit.write_policy(self.folder / "audit.yaml")
         self.audit = AuditLog(self.folder / "audit.log")
         trust = self._trust()
@@ -108,14 +112,29 @@ class Bed:
             self.etcd.start()
             self.apiserver.start()
             self.apiserver.wait_ready()
-            clients = (self.controller_manager, self.scheduler, self.kwok)
-            for each in clients:
-                each.start()
-            for each in clients:
-                each.wait_ready()
+            self._start(self.controller_manager, self.scheduler, self.kwok)
         except BaseException:
             self.stop()
             raise
+
+    def restart_apiserver(self) -> None:
+        """Kill the API server if it lives, start it again, and wait until the cluster works as before.
+
+        Its clients are started anew with it: each backs off from a server that is away, and would sleep on for half a
+        minute after it is back.
+        """
+        self.apiserver.restart()
+        clients = (self.controller_manager, self.scheduler, self.kwok)
+        for each in clients:
+            each.kill()
+        self._start(*clients)
+
+    @staticmethod
+    def _start(*components: Component) -> None:
+        for each in components:
+            each.start()
+        for each in components:
+            each.wait_ready()
 
     def stop(self) -> None:
         """End all processes, etcd last since the API server hangs without it, and remove the folder."""
@@ -257,7 +276,7 @@ class Bed:
             "kubeconfig": self._client_config("kwok"),
             "config": self.folder / "kwok.yaml",
             "manage-nodes-with-label-selector": f"{kwok.KUBELET}=up",
-            "node-lease-duration-seconds": 40,
+            "node-lease-duration-seconds": 40 if self._settings.has_node_leases else 0,
             "cidr": "198.18.0.0/15",  # reserved for benchmarks: no such pod can ever be dialled by mistake
             "server-address": f"127.0.0.1:{self._ports.kwok}",
         }

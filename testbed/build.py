@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 STAGES = (
     "node/fast/node-initialize.yaml",
+    "node/heartbeat/node-heartbeat.yaml",
     "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
     "pod/fast/pod-ready.yaml",
     "pod/fast/pod-complete.yaml",

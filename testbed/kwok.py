@@ -38,8 +38,11 @@ conditions:
 """
 
 
-def write_config(path: Path, programs: Programs) -> None:
-    """Write kwok's configuration: our stages, made of its own templates and our delays."""
+def write_config(path: Path, programs: Programs, *, has_leases: bool) -> None:
+    """Write kwok's configuration: our stages, made of its own templates and our delays.
+
+    Nodes show that they live by a lease, or by their status every half a minute.
+    """
     config: Document = {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokConfiguration",
@@ -49,12 +52,12 @@ def write_config(path: Path, programs: Programs) -> None:
             "nodeLeaseParallelism": PARALLELISM,
         },
     }
-    path.write_text(yaml.safe_dump_all([config, *_stages(programs)]))
+    path.write_text(yaml.safe_dump_all([config, *_stages(programs, has_leases=has_leases)]))
 
 
-def _stages(programs: Programs) -> list[Document]:
+def _stages(programs: Programs, *, has_leases: bool) -> list[Document]:
     initialize = _template(programs, "node-initialize.yaml")
-    heartbeat = _template(programs, "node-heartbeat-with-lease.yaml")
+    heartbeat = _template(programs, "node-heartbeat-with-lease.yaml" if has_leases else "node-heartbeat.yaml")
     for healthy in (initialize, heartbeat):  # of several stages that match kwok takes any one
         healthy["spec"]["selector"]["matchExpressions"].append(_label(NOT_READY, "DoesNotExist"))
     ready = _template(programs, "pod-ready.yaml")

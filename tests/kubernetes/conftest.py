@@ -49,7 +49,6 @@ def empty_bed(bed: Bed) -> Iterator[Bed]:
 
 def clear(bed: Bed) -> None:
     """Remove all nodes, volumes, and what tests make in the default namespace, and wait until they are gone."""
-    # Nodes first: kwok needs a moment to forget one, else it takes no care of the next one of that name.
     bed.kube.call("DELETE", "/api/v1/nodes")
     empty(bed.kube, "default")
     bed.kube.call("DELETE", "/api/v1/persistentvolumes")

@@ -141,7 +141,7 @@ def test_a_drain_finishes_after_the_api_server_was_killed_in_its_midst(bed: Bed,
         bed.apiserver.kill()
         told = stack.client.wait(waiting, "it is told", lambda seen: "cannot read" in str(seen["progress"]["blockers"]))
         assert {each["code"] for each in told["progress"]["blockers"]} == {"unreadable"}
-        bed.apiserver.restart()
+        bed.restart_apiserver()
         for each, where, pods in ((operation, ground, before), (waiting, loading, before_loading)):
             done = stack.client.finish(each)
             assert outcome(done) == ("succeeded", "drained", f"evicted_replicas={len(pods)}")

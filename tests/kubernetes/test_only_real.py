@@ -171,7 +171,7 @@ def test_what_happened_while_nobody_watched_is_seen_after_a_restart_of_the_api_s
         await stage.remove_pod(old.ref)
         await stage.add_bare_pod("new", "n1", a_template(labels={"app": "new"}))
         stage.bed.kube.wait_ready("new", 1)
-        stage.bed.apiserver.restart()  # its cache begins anew: our versions are too old for it
+        stage.bed.restart_apiserver()  # its cache begins anew: our versions are too old for it
         assert set(now_shown(stage).pods) == {old.ref.uid, stays.ref.uid}
         stage.read()
         await gone(stage, old)
@@ -191,7 +191,7 @@ def test_an_api_server_that_is_away_is_told_and_comes_back(empty_bed: Bed, opera
         )
         snapshot = await until(stage, "it is told", lambda snapshot: snapshot if snapshot.unreadable else None)
         assert node.name in snapshot.nodes  # unknown is not gone
-        stage.bed.apiserver.restart()
+        stage.bed.restart_apiserver()
         await until(stage, "all is readable again", lambda snapshot: not snapshot.unreadable)
         assert await take(stage, Cordon(node.name, node.uid, MARK)) == Accepted()
 
