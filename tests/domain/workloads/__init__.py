@@ -1,0 +1,1 @@
+"""Tests of workloads, their placement and their shape."""
