@@ -4,6 +4,7 @@ from typing import NewType
 
 OperationId = NewType("OperationId", str)
 ClusterName = NewType("ClusterName", str)
+WorkloadName = NewType("WorkloadName", str)
 NodeName = NewType("NodeName", str)
 NodeUid = NewType("NodeUid", str)
 PodUid = NewType("PodUid", str)

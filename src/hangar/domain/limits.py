@@ -206,6 +206,12 @@ DRAIN_DEADLINE_DEFAULT_S = 3600
 NODE_DEADLINE_DEFAULT_S = 600
 """A cordon takes a second; ten minutes outlast an API server's restart."""
 
+READY_DEADLINE_DEFAULT_S = 3600
+"""Until a workload's replicas are ready: a large model loads for tens of minutes."""
+
+REPLICAS_MAX = 100_000
+"""More replicas than any fleet has GPUs: a slip of the finger, which would be written into real objects."""
+
 DEADLINE_MIN_S = 1
 """A deadline may be as short as a second."""
 

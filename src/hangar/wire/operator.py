@@ -87,12 +87,26 @@ class QuestionDoc(msgspec.Struct, frozen=True, kw_only=True):
     asked_by: str
 
 
+class DesiredDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """What a graph is to run: the count of each component, written iff the graph's own revision is older than `rev`."""
+
+    workload: str
+    namespace: str
+    graph: str
+    rev: int
+    counts: dict[str, int]
+
+
 class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """All open jobs, oldest first, and all open questions; `seen` is the revision the jobs were read at."""
+    """All open jobs, oldest first, all open questions, and all that is desired of the cluster's graphs.
+
+    `seen` is the revision they were read at.
+    """
 
     seen: int
     jobs: list[JobDoc]
     questions: list[QuestionDoc] = []
+    desired: list[DesiredDoc] = []
 
 
 class BlockerDoc(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,10 +210,49 @@ class NodeDoc(msgspec.Struct, frozen=True, kw_only=True):
     replicas: int = 0
 
 
-class InventoryRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """POST /v1/operator/inventory: whole documents of nodes that changed.
+class ComponentDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """One component of a graph: what is asked for, and what its operator counts (None: it has not counted yet)."""
 
-    `n` rises by one a call within a session; a `complete` one replaces all that is known.
+    name: str
+    role: str
+    replicas: int
+    counted: int | None = None
+    updated: int | None = None
+    ready: int | None = None
+    pods: int = 0
+    node_count: int = 1
+    gpus_per_pod: int | None = None
+    has_adapter: bool = False
+    written_by: str | None = None
+
+
+class GraphDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """One DynamoGraphDeployment, of either API version."""
+
+    namespace: str
+    name: str
+    uid: str
+    api_version: str
+    components: list[ComponentDoc] = []
+    applied_rev: int | None = None
+    is_observed: bool = True
+    rollout: str = ""
+    unready: str | None = None
+    is_paused: bool = False
+
+
+class GraphKey(msgspec.Struct, frozen=True, kw_only=True):
+    """Which graph is gone."""
+
+    namespace: str
+    name: str
+
+
+class InventoryRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """POST /v1/operator/inventory: whole documents of nodes and graphs that changed.
+
+    `n` rises by one a call within a session; a `complete` one replaces all that is known. `graphs` None says
+    nothing of graphs, not even in a complete one: the operator cannot read them now.
     """
 
     session: str
@@ -208,6 +261,8 @@ class InventoryRequest(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool
     nodes: list[NodeDoc]
     gone: list[str] = []
+    graphs: list[GraphDoc] | None = None
+    gone_graphs: list[GraphKey] = []
 
 
 class InventoryAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -217,6 +217,107 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterBounds:
+    """How many replicas one cluster may have; `max` null means any number."""
+
+    min: int
+    max: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How a workload is placed: `divided` among its clusters, or `duplicated` on each. `bounds` are by cluster."""
+
+    division: str
+    weighing: str
+    weights: dict[str, int]
+    min: int
+    max: int | None
+    bounds: dict[str, ClusterBounds]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployedComponent:
+    """One component of a deployment; `desired` is null where the workload leaves it alone."""
+
+    name: str
+    role: str
+    desired: int | None
+    replicas: int
+    ready: int | None
+    pods: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """A workload on one cluster. `observed` is null where the graph's numbers are no multiple of its shape.
+
+    `held` is the number that it is kept at, whatever the placement says; `drained_by` the operation that took its
+    cluster out. `changed_by` names who changed what was written, where its state is drifted.
+    """
+
+    workload: str
+    cluster: str
+    namespace: str
+    graph: str
+    state: str
+    desired: int
+    observed: int | None
+    ready: int
+    held: int | None
+    drained_by: str | None
+    changed_by: list[str]
+    message: str
+    shape: dict[str, int] | None
+    components: list[DeployedComponent]
+    online: bool
+    operation: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """One workload. `replicas` is the global number; `placement` says what it means in all, `ready` what serves.
+
+    `state`: running, paused, reconciling or drifted. `gpus_per_replica` is null where it cannot be counted.
+    """
+
+    name: str
+    project: str
+    state: str
+    replicas: int
+    placement: str
+    desired: int
+    ready: int
+    paused_at: str | None
+    policy: Policy
+    shape: dict[str, int] | None
+    gpus_per_replica: int | None
+    operation: str | None
+    created_at: str
+    deployments: list[Deployment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """How much of a resource a project may use; `used` counts paused workloads too. `used` null: not countable."""
+
+    project: str
+    resource: str
+    limit: int
+    used: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """One project: it owns workloads, and has quotas by resource."""
+
+    name: str
+    quotas: dict[str, int]
+    workloads: int
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventObject:
     """What an event is about."""
 

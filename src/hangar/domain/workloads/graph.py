@@ -31,7 +31,8 @@ class Component:
     """One component. `replicas` is what is asked for; `node_count` the pods of one replica, a gang where more than one.
 
     `gpus_per_pod` None means that it cannot be counted. `has_adapter`: its number is written by a scaling adapter.
-    `written_by` is the field manager that set the number, None where nobody owns it.
+    `pods` are its pods that have not finished, terminating ones too. `written_by` is the field manager that set the
+    number, None where nobody owns it.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Component:
     gpus_per_pod: int | None = 0
     has_adapter: bool = False
     counts: Counts | None = None
+    pods: int = 0
     written_by: str | None = None
 
 
@@ -62,8 +64,7 @@ class Graph:
     `applied_rev` is the revision of the desired state that was written last, from our annotation; None: never.
     `is_observed`: the graph's operator has seen this generation. `rollout` is the phase of a rolling update, empty
     where there is none. `unready` says why it does not count as ready, in its operator's words; None where it does.
-    `pods` are its pods that have not finished, terminating ones too. `is_paused` is the mark by which somebody asks
-    its operator to leave it alone.
+    `is_paused` is the mark by which somebody asks its operator to leave it alone.
     """
 
     ref: GraphRef
@@ -75,7 +76,6 @@ class Graph:
     is_observed: bool = True
     rollout: str = ""
     unready: str | None = None
-    pods: int = 0
     is_paused: bool = False
 
     def component(self, name: str) -> Component | None:

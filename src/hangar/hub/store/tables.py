@@ -213,3 +213,57 @@ nodes = Table(
     Column("rev", Rev, nullable=False, server_default="0"),
     Index(None, "name"),
 )
+
+# `quotas` maps the name of a resource to its limit.
+projects = Table(
+    "projects",
+    metadata,
+    Column("name", Key, primary_key=True),
+    Column("quotas", Json, nullable=False),
+    Column("created_us", Micros, nullable=False),
+    Column("rev", Rev, nullable=False, server_default="0"),
+)
+
+# `paused_us` is since when it is paused. `shape` is the one that was named; None lets each graph tell its own.
+workloads = Table(
+    "workloads",
+    metadata,
+    Column("name", Key, primary_key=True),
+    Column("project", Key, nullable=False, index=True),
+    Column("replicas", BigInteger, nullable=False),
+    Column("paused_us", Micros),
+    Column("policy", Json, nullable=False),
+    Column("shape", Json),
+    Column("created_us", Micros, nullable=False),
+    Column("rev", Rev, nullable=False, server_default="0"),
+)
+
+# `desired` follows from the workload and the rows of its other deployments; `desired_rev` says when it last changed.
+deployments = Table(
+    "deployments",
+    metadata,
+    Column("workload", Key, primary_key=True),
+    Column("cluster", Key, primary_key=True),
+    Column("namespace", Key, nullable=False),
+    Column("graph", Key, nullable=False),
+    Column("shape", Json),
+    Column("drained_by", Key),
+    Column("held", BigInteger),
+    Column("desired", BigInteger, nullable=False),
+    Column("desired_rev", BigInteger, nullable=False),
+    Column("rev", Rev, nullable=False, server_default="0"),
+    UniqueConstraint("cluster", "namespace", "graph"),
+    Index(None, "cluster", "rev"),
+)
+
+# What operators tell of the graphs on their clusters, whether or not a workload is bound to them.
+graphs = Table(
+    "graphs",
+    metadata,
+    Column("cluster", Key, primary_key=True),
+    Column("namespace", Key, primary_key=True),
+    Column("name", Key, primary_key=True),
+    Column("doc", Json, nullable=False),
+    Column("updated_us", Micros, nullable=False),
+    Column("rev", Rev, nullable=False, server_default="0"),
+)

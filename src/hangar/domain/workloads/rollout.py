@@ -1,0 +1,100 @@
+"""Rollout: what an operation on a workload waits for until its clusters have what is wanted, and how it says so."""
+
+from collections.abc import Iterable, Sequence
+
+from hangar.domain.blockers import blocker
+from hangar.domain.decision import Blocker, Progress, Rows
+from hangar.domain.ids import ClusterName
+from hangar.domain.workloads.placement import Division, Misfit
+from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload
+
+UNIT = "deployments"
+
+
+def connected(workload: Workload) -> tuple[Deployment, ...]:
+    """Return the deployments whose operators can be waited for."""
+    return tuple(each for each in workload.deployments if each.is_online)
+
+
+def away(workload: Workload) -> tuple[ClusterName, ...]:
+    """Return the clusters that are offline: they follow when they are back."""
+    return tuple(each.cluster for each in workload.deployments if not each.is_online)
+
+
+def progress(workload: Workload, *, until_ready: bool) -> Progress:
+    """Return how many of the connected deployments are done, and what the others are waited for."""
+    rows = connected(workload)
+    waits = tuple(wait for each in rows if (wait := waiting(each, until_ready=until_ready)) is not None)
+    done = len(rows) - len(waits)
+    verb = "ready" if until_ready else "written"
+    return Progress(done, len(rows), UNIT, f"{verb} on {done} of {len(rows)} clusters", waits)
+
+
+def waiting(deployment: Deployment, *, until_ready: bool) -> Blocker | None:
+    """Return what a deployment is waited for, None where it is done."""
+    subject = f"{deployment.cluster}/{deployment.ref}"
+    graph = deployment.graph
+    if graph is None or deployment.shape is None:
+        return blocker("graph_missing", subject)
+    if graph.is_paused:
+        return blocker("graph_paused", subject)
+    if deployment.state is DeploymentState.DRIFTED:
+        return blocker("drifted", subject, by=drifters(deployment), wants=deployment.desired)
+    if not deployment.is_written:
+        return blocker("not_written", subject, wants=deployment.desired)
+    if not until_ready or deployment.is_converged:
+        return None
+    why = f": {graph.unready}" if graph.unready else ""
+    return blocker("not_ready", subject, has=deployment.ready, needs=deployment.desired, why=why)
+
+
+def drifters(deployment: Deployment) -> list[str]:
+    """Return who has changed the numbers of a deployment, by their field managers."""
+    graph, wanted = deployment.graph, deployment.wanted
+    if graph is None or wanted is None:
+        return []
+    names = {
+        part.written_by or "somebody"
+        for name, count in wanted.counts.items()
+        if (part := graph.component(name)) is not None and part.replicas != count
+    }
+    return sorted(names)
+
+
+def reach(workload: Workload) -> str:
+    """Return what a workload's number means in all, as users read it: `4 each x 3 = 12, duplicated`."""
+    rows = workload.open_deployments
+    numbers = [each.desired for each in rows]
+    if workload.policy.division is Division.DUPLICATED:
+        return f"{workload.replicas} each x {len(rows)} = {sum(numbers)}, duplicated"
+    return f"{' + '.join(map(str, numbers)) or '0'} = {sum(numbers)}, divided"
+
+
+def per_cluster(deployments: Iterable[Deployment]) -> Rows:
+    """Return a row for each deployment: what is wanted, and what is ready."""
+    return [
+        {
+            "cluster": each.cluster,
+            "graph": str(each.ref),
+            "desired": each.desired,
+            "ready": each.ready,
+            "state": each.state.value,
+        }
+        for each in deployments
+    ]
+
+
+def followers(clusters: Sequence[ClusterName]) -> str:
+    """Return the end of a sentence that names the clusters which follow later; empty where there are none."""
+    if not clusters:
+        return ""
+    verb = "is" if len(clusters) == 1 else "are"
+    return f"; {', '.join(clusters)} {verb} offline and will follow"
+
+
+def misfit_text(misfit: Misfit) -> str:
+    """Return why a number cannot be placed, with the numbers that could."""
+    if misfit.least == 0 and misfit.most == 0:
+        return f"{misfit.replicas} replicas have nowhere to go: it has no deployment that is not drained"
+    most = "" if misfit.most is None else f" and at most {misfit.most}"
+    return f"{misfit.replicas} replicas are out of its bounds: its clusters need at least {misfit.least}{most}, or 0"
