@@ -44,17 +44,17 @@ class OperationRecord:
     reason: str | None
     created_by: str
     created_us: int
-    started_us: int | None
-    finished_us: int | None
-    deadline_us: int | None
-    cancel_by: str | None
-    cancel_us: int | None
-    result: JsonObject | None
-    progress: JsonObject | None
-    memory: JsonObject | None
-    epoch: int
-    attempts: int
-    report_n: int
+    started_us: int | None = None
+    finished_us: int | None = None
+    deadline_us: int | None = None
+    cancel_by: str | None = None
+    cancel_us: int | None = None
+    result: JsonObject | None = None
+    progress: JsonObject | None = None
+    memory: JsonObject | None = None
+    epoch: int = 0
+    attempts: int = 0
+    report_n: int = 0
     is_operator_online: bool
     operator_seen_us: int | None
     version: int
@@ -81,6 +81,15 @@ class ClusterRecord:
     operator_version: str | None
     inventory_n: int
     rev: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeName:
+    """Which node a name means."""
+
+    cluster: str
+    name: str
+    uid: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +142,12 @@ _FIND_OPERATION = SELECT_OPERATION.where(operations.c.id == bindparam("wanted"))
 _FIND_CLUSTER = SELECT_CLUSTER.where(clusters.c.name == bindparam("wanted"))
 _FIND_NODES = SELECT_NODE.where(nodes.c.name == bindparam("wanted")).order_by(nodes.c.cluster)
 _FIND_NODES_IN = _FIND_NODES.where(nodes.c.cluster == bindparam("wanted_cluster"))
+_FIND_NAMES = (
+    select(nodes.c.cluster, nodes.c.name, nodes.c.uid)
+    .where(nodes.c.name == bindparam("wanted"))
+    .order_by(nodes.c.cluster)
+)
+_FIND_NAMES_IN = _FIND_NAMES.where(nodes.c.cluster == bindparam("wanted_cluster"))
 _FEED_POSITION = select(feed.c.incarnation, feed.c.rev)
 
 
@@ -203,6 +218,15 @@ def find_nodes(connection: Connection, name: str, cluster: str | None) -> list[N
     else:
         rows = connection.execute(_FIND_NODES_IN, {"wanted": name, "wanted_cluster": cluster})
     return [node_of(row) for row in rows]
+
+
+def find_names(connection: Connection, name: str, cluster: str | None) -> list[NodeName]:
+    """Return which nodes there are of a name, in one cluster or in all, in the order of the clusters' names."""
+    if cluster is None:
+        rows = connection.execute(_FIND_NAMES, {"wanted": name})
+    else:
+        rows = connection.execute(_FIND_NAMES_IN, {"wanted": name, "wanted_cluster": cluster})
+    return [NodeName(row.cluster, row.name, row.uid) for row in rows]
 
 
 def feed_position(connection: Connection) -> Position:

@@ -2,13 +2,20 @@
 
 from sqlalchemy import Connection, select
 
-from hangar.hub.store.records import NodeRecord, find_nodes
+from hangar.hub.store.records import NodeName, NodeRecord, find_names, find_nodes
 from hangar.hub.store.tables import clusters
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 
 def resolve_node(connection: Connection, name: str, cluster: str | None, path: str) -> NodeRecord:
-    """Return the node that a name means. `path` is where the name stood, for the error.
+    """Return the node that a name means, with all that is known of it. Raises as `resolve_name`."""
+    found = resolve_name(connection, name, cluster, path)
+    (node,) = find_nodes(connection, found.name, found.cluster)
+    return node
+
+
+def resolve_name(connection: Connection, name: str, cluster: str | None, path: str) -> NodeName:
+    """Return which node a name means. `path` is where the name stood, for the error.
 
     Raises Problem: NOT_FOUND, AMBIGUOUS_TARGET with `candidates`, INVALID_VALUE where name and cluster contradict.
     """
@@ -17,7 +24,7 @@ def resolve_node(connection: Connection, name: str, cluster: str | None, path: s
         error = FieldError("cluster", f"is {cluster}, but {path} names the cluster {in_cluster}")
         raise Problem(ProblemCode.INVALID_VALUE, f"cluster: {error.message}", (error,))
     wanted = in_cluster if slash else cluster
-    found = find_nodes(connection, bare, wanted)
+    found = find_names(connection, bare, wanted)
     if len(found) == 1:
         return found[0]
     if found:

@@ -15,7 +15,7 @@ from hangar.hub.store.dialects import insert_or_replace, insert_unless_held, ins
 from hangar.hub.store.records import (
     SELECT_OPERATION,
     ClusterRecord,
-    NodeRecord,
+    NodeName,
     OperationRecord,
     find_cluster,
     find_operation,
@@ -24,7 +24,7 @@ from hangar.hub.store.records import (
 )
 from hangar.hub.store.tables import IS_OPEN, idempotency, operations
 from hangar.hub.store.tx import EventType, Subject, Tx
-from hangar.hub.usecases.naming import resolve_node
+from hangar.hub.usecases.naming import resolve_name
 from hangar.hub.usecases.rules import SECOND_US, Rules, us
 from hangar.wire import shown
 from hangar.wire.operator import JsonObject
@@ -70,15 +70,15 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
         if earlier is not None:
             return Submitted(present.operation(earlier), is_replay=True)
     cluster, node = resolve_allowed(tx.connection, request, entry, params)
-    hold = node_hold(cluster.name, node.doc.uid)
+    hold = node_hold(cluster.name, node.uid)
     values = {
         "id": id_,
         "type": entry.name,
         "kind_version": entry.version,
         "phase": Phase.PENDING.value,
         "cluster": cluster.name,
-        "target": node.doc.name,
-        "target_uid": node.doc.uid,
+        "target": node.name,
+        "target_uid": node.uid,
         "hold": hold,
         "params": params,
         "reason": request.reason,
@@ -93,11 +93,28 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
         now_us,
         op_id=id_,
         actor=who.name,
-        data={"type": entry.name, "target": node.doc.name, "reason": request.reason},
+        data={"type": entry.name, "target": node.name, "reason": request.reason},
     )
     tx.touch_operation(id_, cluster.name)
     tx.stamp()
-    return Submitted(present.operation(_found(tx, id_)), is_replay=False)
+    record = OperationRecord(
+        id=id_,
+        type=entry.name,
+        kind_version=entry.version,
+        phase=Phase.PENDING,
+        cluster=cluster.name,
+        target=node.name,
+        target_uid=node.uid,
+        hold=hold,
+        params=params,
+        reason=request.reason,
+        created_by=who.name,
+        created_us=created_us,
+        is_operator_online=cluster.online,
+        operator_seen_us=cluster.seen_us,
+        version=tx.committed.last_rev,
+    )
+    return Submitted(present.operation(record), is_replay=False)
 
 
 def check_request(request: OperationRequest, rules: Rules) -> tuple[Entry, JsonObject]:
@@ -153,12 +170,12 @@ def _fingerprint(request: OperationRequest) -> str:
 
 def resolve_allowed(
     connection: Connection, request: OperationRequest, entry: Entry, params: JsonObject
-) -> tuple[ClusterRecord, NodeRecord]:
+) -> tuple[ClusterRecord, NodeName]:
     """Return the node that is meant and its cluster, which allows what is asked for.
 
     Raises NOT_FOUND, AMBIGUOUS_TARGET, UNSUPPORTED_KIND, OPERATION_NOT_ALLOWED.
     """
-    node = resolve_node(connection, request.target, request.cluster, path="target")
+    node = resolve_name(connection, request.target, request.cluster, path="target")
     cluster = find_cluster(connection, node.cluster)
     assert cluster is not None, "a node's cluster is always there"
     _check_allowed(cluster, entry, params)
