@@ -45,6 +45,8 @@ def test_demands_that_the_server_fills_in_are_read_whole(empty_bed: Bed, operato
         assert on_host.demands.host_ports == (HostPort(9100),)
         scratch = {"volumeClaimTemplate": {"spec": manifests.claim("x", "")["spec"]}}
         volumes = [{"name": "scratch", "ephemeral": scratch}]
+        # Not left to Kubernetes' own controller, whose watches may take a minute to come back after an outage.
+        await stage.create(manifests.claim("owner-scratch", ""))
         assert (await created(stage, "owner", volumes=volumes)).demands.claims == {"owner-scratch"}
         await until(
             stage,
