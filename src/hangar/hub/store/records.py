@@ -84,10 +84,10 @@ class ClusterRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeName:
-    """Which node a name means."""
+class Target:
+    """Which node a name means, and its cluster."""
 
-    cluster: str
+    cluster: ClusterRecord
     name: str
     uid: str
 
@@ -142,12 +142,13 @@ _FIND_OPERATION = SELECT_OPERATION.where(operations.c.id == bindparam("wanted"))
 _FIND_CLUSTER = SELECT_CLUSTER.where(clusters.c.name == bindparam("wanted"))
 _FIND_NODES = SELECT_NODE.where(nodes.c.name == bindparam("wanted")).order_by(nodes.c.cluster)
 _FIND_NODES_IN = _FIND_NODES.where(nodes.c.cluster == bindparam("wanted_cluster"))
-_FIND_NAMES = (
-    select(nodes.c.cluster, nodes.c.name, nodes.c.uid)
+_FIND_TARGETS = (
+    select(nodes.c.name.label("node_name"), nodes.c.uid.label("node_uid"), clusters)
+    .join(clusters, clusters.c.name == nodes.c.cluster)
     .where(nodes.c.name == bindparam("wanted"))
-    .order_by(nodes.c.cluster)
+    .order_by(clusters.c.name)
 )
-_FIND_NAMES_IN = _FIND_NAMES.where(nodes.c.cluster == bindparam("wanted_cluster"))
+_FIND_TARGETS_IN = _FIND_TARGETS.where(nodes.c.cluster == bindparam("wanted_cluster"))
 _FEED_POSITION = select(feed.c.incarnation, feed.c.rev)
 
 
@@ -220,13 +221,19 @@ def find_nodes(connection: Connection, name: str, cluster: str | None) -> list[N
     return [node_of(row) for row in rows]
 
 
-def find_names(connection: Connection, name: str, cluster: str | None) -> list[NodeName]:
-    """Return which nodes there are of a name, in one cluster or in all, in the order of the clusters' names."""
+def find_targets(connection: Connection, name: str, cluster: str | None) -> list[Target]:
+    """Return the nodes of a name with their clusters, in one cluster or in all, in the order of the clusters' names."""
     if cluster is None:
-        rows = connection.execute(_FIND_NAMES, {"wanted": name})
+        rows = connection.execute(_FIND_TARGETS, {"wanted": name})
     else:
-        rows = connection.execute(_FIND_NAMES_IN, {"wanted": name, "wanted_cluster": cluster})
-    return [NodeName(row.cluster, row.name, row.uid) for row in rows]
+        rows = connection.execute(_FIND_TARGETS_IN, {"wanted": name, "wanted_cluster": cluster})
+    return [_target_of(row) for row in rows]
+
+
+def _target_of(row: StoredRow) -> Target:
+    columns = dict(row._mapping)
+    name, uid = columns.pop("node_name"), columns.pop("node_uid")
+    return Target(ClusterRecord(**columns), name, uid)
 
 
 def feed_position(connection: Connection) -> Position:

@@ -46,7 +46,8 @@ def ask(tx: Tx, who: Principal, request: OperationRequest, id_: str, rules: Rule
     """
     require(who, Role.MAINTAINER)
     entry, params = check_request(request, rules)
-    cluster, node = resolve_allowed(tx.connection, request, entry, params)
+    node = resolve_allowed(tx.connection, request, entry, params)
+    cluster = node.cluster
     check_free(tx.connection, node_hold(cluster.name, node.uid), now_us)
     if not cluster.online:
         heard = f"it was last heard at {milliseconds(cluster.seen_us)}" if cluster.seen_us else "it was never heard"
