@@ -7,6 +7,7 @@ from hangar.domain.decision import Delete, Evict
 from hangar.domain.ids import NodeName
 from hangar.operator.cluster.simulated.spec import PodTemplate
 from tests.kinds.draining import codes, drain, rows
+from tests.kinds.test_node_drain_doubts import lose
 from tests.simulation.fleet import a_budget, a_world, an_app
 from tests.simulation.solo import NOON, Solo
 
@@ -113,3 +114,16 @@ def test_after_a_cancel_nothing_is_forced() -> None:
     assert solo.finish(operation)[0] == "cancelled"
     solo.run(60)
     assert deleted(solo) == []
+
+
+def test_force_at_the_deadline_is_not_for_what_nobody_recreates() -> None:
+    """C14: not even where the deadline comes before it is known that nobody does."""
+    world = a_world()
+    lose(world, world.add_workload(an_app(1, on=("n1",))))
+    solo, operation = drain(world, deadline_s=3, on_deadline="force")
+    solo.run(4)
+    assert codes(solo, operation) == ["orphaned"]
+    phase, result = solo.finish(operation)
+    assert (phase, result.code) == ("failed", "unmanaged_pods")
+    assert deleted(solo) == []
+    assert world.now == NOON + timedelta(seconds=5)

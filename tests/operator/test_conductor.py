@@ -335,6 +335,23 @@ def test_an_eviction_that_may_land_counts_until_it_is_seen_even_after_its_operat
     assert stage.script.asked[-1][1].leaving == frozenset()
 
 
+def test_what_an_earlier_process_may_have_sent_counts_even_when_the_operation_ends_at_once() -> None:
+    stage = Stage(Script(ending(), Claims(None, {}, {PodUid("a"): NOON})))
+    stage.snapshot = a_snapshot(a_pod("a"))
+    stage.now = at(1)
+    stage.hear(a_doc(phase="running", cancel=True))
+    stage.turn(1)
+    stage.ack()
+    stage.script.holds = Claims()
+    stage.hear(a_doc(OTHER_OP))
+    stage.script.says = going(0)
+    stage.turn(HELD_MAX_S + LANDING_MAX_S - 1)
+    assert stage.script.asked[-1][1].leaving == uids("a")
+    stage.ack()
+    stage.turn(HELD_MAX_S + LANDING_MAX_S)
+    assert stage.script.asked[-1][1].leaving == frozenset()
+
+
 def test_an_accepted_eviction_that_is_never_seen_counts_no_longer_than_it_may_land() -> None:
     stage = on_its_way()
     stage.snapshot = a_snapshot(a_pod("a"))

@@ -10,8 +10,9 @@ from enum import StrEnum
 
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Blocker
+from hangar.domain.ids import BudgetUid
 from hangar.domain.serving import missing_pods
-from hangar.domain.snapshot import Budget, Pod, PodPhase
+from hangar.domain.snapshot import Budget, Pod, PodPhase, Snapshot
 from hangar.domain.view import View
 
 
@@ -96,7 +97,10 @@ def held_together(held: Iterable[tuple[Pod, Hold]]) -> list[tuple[Hold, list[Pod
 
 def healthy(budget: Budget, view: View) -> int:
     """Return how many ready pods a budget guards, without those that evictions of ours are about to end."""
-    return sum(1 for pod in _guarded(budget, view) if view.serving(pod))
+    counted = view.snapshot.once(_no_counts)
+    if budget.uid not in counted:
+        counted[budget.uid] = sum(1 for pod in _guarded(budget, view) if pod.serves)
+    return counted[budget.uid] - _going(budget, view)
 
 
 def allowance(budget: Budget, view: View) -> int:
@@ -108,8 +112,15 @@ def allowance(budget: Budget, view: View) -> int:
     return min(budget.allowed - _going(budget, view), healthy(budget, view) - budget.desired_healthy)
 
 
+def _no_counts(_snapshot: Snapshot) -> dict[BudgetUid, int]:
+    """Return where the counts of a snapshot's ready pods are kept, by budget, as they are asked for."""
+    return {}
+
+
 def _going(budget: Budget, view: View) -> int:
-    return sum(1 for pod in _guarded(budget, view) if pod.serves and not view.serving(pod))
+    """Return how many pods that a budget counts as ready are about to be ended by us."""
+    guarded_by = view.snapshot.budgets_by_pod
+    return sum(1 for pod in view.ending() if pod.serves and budget.uid in guarded_by.get(pod.ref.uid, ()))
 
 
 def _guarded(budget: Budget, view: View) -> Iterator[Pod]:

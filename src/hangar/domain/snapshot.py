@@ -5,15 +5,18 @@ bytes, everything else (GPUs, MIG slices, pods) in pieces. A resource is always 
 name; two resources are never added together.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.placing import NO_DEMANDS, Demands, Quota, Requirement, Volume, VolumeClaim
+
+T = TypeVar("T")
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 NO_AMOUNTS: Mapping[str, int] = MappingProxyType({})
@@ -160,7 +163,7 @@ class Pod:
     @property
     def serves(self) -> bool:
         """Tell whether it is ready and stays so."""
-        return self.ready and not self.is_terminating and not self.is_finished
+        return self.ready and self.deletion_at is None and not self.is_finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +239,13 @@ class Snapshot:
     volumes: Mapping[str, Volume] = field(default_factory=dict)
     quotas: Mapping[tuple[str, str], Quota] = field(default_factory=dict)  # by namespace and name
     unreadable: tuple[str, ...] = ()
+    _found_out: dict[Callable[["Snapshot"], Any], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, find_out: Callable[["Snapshot"], T]) -> T:
+        """Return what a function makes of this snapshot, found out once: all drains of a turn ask for the same."""
+        if find_out not in self._found_out:
+            self._found_out[find_out] = find_out(self)
+        return cast("T", self._found_out[find_out])
 
     def pods_on(self, node: NodeName) -> Iterator[Pod]:
         """Yield the pods placed on a node, finished and terminating ones too."""
@@ -258,8 +268,16 @@ class Snapshot:
             ref = owner.parent
         return ref
 
-    def pods_of(self, owner: OwnerUid) -> Iterator[Pod]:
-        """Yield all pods below a controller, at any depth."""
-        yield from (self.pods[uid] for uid in self.pods_by_controller.get(owner, ()))
-        for child in self.owners_by_parent.get(owner, ()):
-            yield from self.pods_of(child)
+    def pods_of(self, owner: OwnerUid) -> tuple[Pod, ...]:
+        """Return all pods below a controller, at any depth."""
+        known = self.once(_pods_below)
+        if owner not in known:
+            own = (self.pods[uid] for uid in self.pods_by_controller.get(owner, ()))
+            below = (pod for child in self.owners_by_parent.get(owner, ()) for pod in self.pods_of(child))
+            known[owner] = (*own, *below)
+        return known[owner]
+
+
+def _pods_below(_snapshot: Snapshot) -> dict[OwnerUid, tuple[Pod, ...]]:
+    """Return where the pods below each controller are kept, as they are asked for."""
+    return {}

@@ -4,7 +4,7 @@ One turn of the operator decides all its open operations on one view, oldest fir
 before it asks the next: so two drains never spend the same budget, and never take an owner's last ready pod.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -104,6 +104,14 @@ class View:
             return False
         group = pod.group
         return group is None or group not in self._leaving_groups()
+
+    def ending(self) -> Iterator[Pod]:
+        """Yield the pods that something of ours is about to end: those that leave, and the others of their groups."""
+        pods = self.snapshot.pods
+        yield from (pods[uid] for uid in self.leaving if uid in pods)
+        for group in self._leaving_groups():
+            mates = self.snapshot.pods_of(group.owner_uid)
+            yield from (pod for pod in mates if pod.group == group and pod.ref.uid not in self.leaving)
 
     def _leaving_groups(self) -> frozenset[Group]:
         """Return the groups that restart as a whole, since one of their pods is about to end."""

@@ -202,6 +202,11 @@ def _clear_dead_node(job: DrainJob, node: Node | None, count: Tally, view: View,
 
 def _force(job: DrainJob, node: Node, view: View, now: datetime) -> Decision:
     """Delete what is still there at the deadline, and wait a little for its end and for what comes in its place."""
+    assert job.memory.cordoned_at is not None
+    since = Since(job.memory.cordoned_at, job.memory.orphaned_at)
+    settling = judge(() if job.params.force else refused(node, view, since), now)
+    if isinstance(settling, Fail):
+        return _fail(job, view, settling)  # it is not left over: it was never to be moved
     count = tally(job.memory.pods, job.id, view)
     is_down = job.params.node_is_down and not node.is_heard
     forcing = delete(job.id, count.remaining, 0 if is_down else GRACE_S, view, now)
@@ -212,9 +217,15 @@ def _force(job: DrainJob, node: Node, view: View, now: datetime) -> Decision:
     if _is_done(job, node, view):
         return _succeed(job, node, view)
     waits = forcing.blockers + not_gone(count, node, now) + not_rescheduled(count.gone, view)
-    blockers = in_order(waits)
+    blockers = in_order(tuple(each.blocker for each in settling) + waits)
     progress = reporting.progress(_state(job, view.assuming(forcing.steps)), blockers)
-    times = (forcing.recheck_at, stuck_at(count, now), vanishing_at(memory, now), _give_up_at(job))
+    times = (
+        *(each.until for each in settling),
+        forcing.recheck_at,
+        stuck_at(count, now),
+        vanishing_at(memory, now),
+        _give_up_at(job),
+    )
     return Go(memory, progress, forcing.steps, blockers, min(each for each in times if each is not None))
 
 

@@ -172,6 +172,7 @@ class Conductor:
             match decision:
                 case End():
                     self._end(each, decision)
+                    self._keep_what_may_land(each.open_job, view)
                 case Go():
                     steps += [(operation, step) for step in self._go(each, decision, now, times)]
         steps += self._unmark(snapshot, now)
@@ -222,6 +223,12 @@ class Conductor:
             progress=progress_doc(decision.progress),
             result=result_doc(decision),
         )
+
+    def _keep_what_may_land(self, ended: OpenJob, view: View) -> None:
+        """Let the evictions of an operation that is over count on: it may have sent them in another process."""
+        for uid, sent_at in ended.kind.claims(ended.job).sent.items():
+            if uid in view.leaving:
+                self._landing.setdefault(uid, sent_at + timedelta(seconds=HELD_MAX_S))
 
     def _unmark(self, snapshot: Snapshot, now: datetime) -> list[tuple[OperationId, Step]]:
         """Remove annotations of cordons that somebody else has lifted, so that nobody takes them for ours later."""

@@ -60,7 +60,8 @@ class Disruption:
     """What the evictions and deletions of all operators do to one cluster.
 
     A step is judged by what its operator could know when it decided: reads lag behind by `lag_s` at most. `spent` are
-    pods that an eviction of ours was sent for, and that it may still end.
+    pods that an eviction of ours was sent for, and that it may still end; what an operation had sent that the hub ended
+    for want of an operator, nobody can know of.
     """
 
     history: History
@@ -83,7 +84,12 @@ class Disruption:
             return
         now = self.history.live.now()
         late = timedelta(seconds=LATE_S)
-        self.spent = {uid: at for uid, at in self.spent.items() if at is None or now - at <= late}
+        lost = self.holders.lost() if self.spent else frozenset()
+        self.spent = {
+            uid: at
+            for uid, at in self.spent.items()
+            if (at is None or now - at <= late) and self.sender.get(uid) not in lost
+        }
         decided_at = by.decided.get(step, now)
         moments = self.history.since(decided_at - timedelta(seconds=self.lag_s))
         uid = step.pod.uid

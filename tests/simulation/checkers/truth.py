@@ -89,6 +89,14 @@ class Holders:
         )
         return {row.target_uid: row for row in self.store.read(lambda connection: connection.execute(query).all())}
 
+    def lost(self) -> frozenset[str]:
+        """Return the operations that the hub ended because their operator was away."""
+        query = select(operations.c.id, operations.c.result).where(
+            operations.c.cluster == self.cluster, operations.c.result.is_not(None)
+        )
+        rows = self.store.read(lambda connection: connection.execute(query).all())
+        return frozenset(row.id for row in rows if row.result["code"] == "operator_lost")
+
 
 def unit_of(pod: Pod) -> str:
     """Return what a pod counts as: its group, which serves only as a whole, or itself."""

@@ -169,7 +169,8 @@ def returned(tracked: Iterable[TrackedPod], node: NodeName) -> Fail | None:
 def about_to_be_sent(each: TrackedPod, view: View, now: datetime) -> TrackedPod:
     """Return what to remember of a pod before its eviction is sent."""
     siblings = view.snapshot.pods_of(each.owner.uid) if each.owner is not None else ()
-    young = frozenset(pod.ref.uid for pod in siblings if pod.created_at >= _oldest_successor_at(now))
+    since = _oldest_successor_at(now)
+    young = frozenset(pod.ref.uid for pod in siblings if pod.created_at >= since)
     return replace(each, sent_at=now, young_siblings=young - {each.ref.uid})
 
 

@@ -1,12 +1,11 @@
 """Scene: a cluster as the pods of a drain would meet it elsewhere: which pods stay, which may go, and what is free."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 
 from hangar.domain.fit.crowd import Crowd
 from hangar.domain.fit.room import free_beside
 from hangar.domain.ids import NodeName, PodUid
-from hangar.domain.snapshot import EMPTY, Node, Pod
+from hangar.domain.snapshot import EMPTY, Node, Pod, Snapshot
 from hangar.domain.view import View
 
 
@@ -20,9 +19,7 @@ class Scene:
     def __init__(self, moving: Iterable[Pod], view: View) -> None:
         self.snapshot = view.snapshot
         self.draining = view.draining_nodes()
-        pods_on = view.snapshot.pods_by_node
-        # Those with the fewest pods first: who looks for room finds it sooner.
-        self.nodes: list[Node] = sorted(view.snapshot.nodes.values(), key=lambda node: len(pods_on.get(node.name, ())))
+        self.nodes = view.snapshot.once(_emptiest_first)
         self.moving = tuple(moving)
         self._moving = frozenset(pod.ref.uid for pod in self.moving)
         self._leaving = view.leaving | self._restarting(view)
@@ -32,16 +29,16 @@ class Scene:
     def _restarting(self, view: View) -> frozenset[PodUid]:
         """Return the pods whose group restarts as a whole, since one of it moves or ends, wherever they are."""
         pods = self.snapshot.pods
-        ending = [pod for pod in pods.values() if pod.deletion_at is not None or pod.node in self.draining]
-        ending += [*self.moving, *(pods[uid] for uid in view.leaving if uid in pods)]
+        ending = [*self.snapshot.once(_terminating), *self.moving, *(pods[uid] for uid in view.leaving if uid in pods)]
+        ending += (pod for node in self.draining for pod in self.snapshot.pods_on(node))
         groups = {group for pod in ending if (group := pod.group) is not None}
         mates = (pod for group in groups for pod in self.snapshot.pods_of(group.owner_uid) if pod.group == group)
         return frozenset(pod.ref.uid for pod in mates)
 
-    @cached_property
+    @property
     def crowd(self) -> Crowd:
         """All pods that have not finished, the moving ones too, and those that have no node yet."""
-        return Crowd(pod for pod in self.snapshot.pods.values() if not pod.is_finished)
+        return self.snapshot.once(_crowd)
 
     def is_moving(self, pod: Pod) -> bool:
         """Tell whether a pod is one of those that are about to move."""
@@ -81,3 +78,17 @@ class Scene:
         """Return the labels of the node that a pod is on."""
         node = self.snapshot.nodes.get(pod.node) if pod.node is not None else None
         return node.labels if node is not None else EMPTY
+
+
+def _emptiest_first(snapshot: Snapshot) -> tuple[Node, ...]:
+    """Return all nodes, those with the fewest pods first: who looks for room finds it sooner."""
+    pods_on = snapshot.pods_by_node
+    return tuple(sorted(snapshot.nodes.values(), key=lambda node: len(pods_on.get(node.name, ()))))
+
+
+def _terminating(snapshot: Snapshot) -> tuple[Pod, ...]:
+    return tuple(pod for pod in snapshot.pods.values() if pod.deletion_at is not None)
+
+
+def _crowd(snapshot: Snapshot) -> Crowd:
+    return Crowd(pod for pod in snapshot.pods.values() if not pod.is_finished)

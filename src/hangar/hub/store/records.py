@@ -44,17 +44,17 @@ class OperationRecord:
     reason: str | None
     created_by: str
     created_us: int
-    started_us: int | None
-    finished_us: int | None
-    deadline_us: int | None
-    cancel_by: str | None
-    cancel_us: int | None
-    result: JsonObject | None
-    progress: JsonObject | None
-    memory: JsonObject | None
-    epoch: int
-    attempts: int
-    report_n: int
+    started_us: int | None = None
+    finished_us: int | None = None
+    deadline_us: int | None = None
+    cancel_by: str | None = None
+    cancel_us: int | None = None
+    result: JsonObject | None = None
+    progress: JsonObject | None = None
+    memory: JsonObject | None = None
+    epoch: int = 0
+    attempts: int = 0
+    report_n: int = 0
     is_operator_online: bool
     operator_seen_us: int | None
     version: int
@@ -81,6 +81,15 @@ class ClusterRecord:
     operator_version: str | None
     inventory_n: int
     rev: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which node a name means, and its cluster."""
+
+    cluster: ClusterRecord
+    name: str
+    uid: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +142,13 @@ _FIND_OPERATION = SELECT_OPERATION.where(operations.c.id == bindparam("wanted"))
 _FIND_CLUSTER = SELECT_CLUSTER.where(clusters.c.name == bindparam("wanted"))
 _FIND_NODES = SELECT_NODE.where(nodes.c.name == bindparam("wanted")).order_by(nodes.c.cluster)
 _FIND_NODES_IN = _FIND_NODES.where(nodes.c.cluster == bindparam("wanted_cluster"))
+_FIND_TARGETS = (
+    select(nodes.c.name.label("node_name"), nodes.c.uid.label("node_uid"), clusters)
+    .join(clusters, clusters.c.name == nodes.c.cluster)
+    .where(nodes.c.name == bindparam("wanted"))
+    .order_by(clusters.c.name)
+)
+_FIND_TARGETS_IN = _FIND_TARGETS.where(nodes.c.cluster == bindparam("wanted_cluster"))
 _FEED_POSITION = select(feed.c.incarnation, feed.c.rev)
 
 
@@ -203,6 +219,21 @@ def find_nodes(connection: Connection, name: str, cluster: str | None) -> list[N
     else:
         rows = connection.execute(_FIND_NODES_IN, {"wanted": name, "wanted_cluster": cluster})
     return [node_of(row) for row in rows]
+
+
+def find_targets(connection: Connection, name: str, cluster: str | None) -> list[Target]:
+    """Return the nodes of a name with their clusters, in one cluster or in all, in the order of the clusters' names."""
+    if cluster is None:
+        rows = connection.execute(_FIND_TARGETS, {"wanted": name})
+    else:
+        rows = connection.execute(_FIND_TARGETS_IN, {"wanted": name, "wanted_cluster": cluster})
+    return [_target_of(row) for row in rows]
+
+
+def _target_of(row: StoredRow) -> Target:
+    columns = dict(row._mapping)
+    name, uid = columns.pop("node_name"), columns.pop("node_uid")
+    return Target(ClusterRecord(**columns), name, uid)
 
 
 def feed_position(connection: Connection) -> Position:

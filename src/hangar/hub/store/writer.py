@@ -66,11 +66,16 @@ class _AgainError(Exception):
     """Nothing was committed, and nothing is wrong: the transaction is to be run again."""
 
 
-def commit_jobs(engine: Engine, jobs: list[Job], by: Committing) -> Committed:
-    """Run jobs in one transaction and settle them; where there are several, each is in a savepoint of its own.
+class _ApartError(Exception):
+    """Nothing was committed, since one of several jobs failed: the others are to be kept apart from it."""
 
-    A job that fails takes only itself back. When the database can no longer write, all jobs are refused: a full
-    disk rolls the whole transaction back under our feet, and what ran after it would be committed on its own.
+
+def commit_jobs(engine: Engine, jobs: list[Job], by: Committing) -> Committed:
+    """Run jobs in one transaction and settle them.
+
+    A job that fails takes only itself back: they are then run again, each in a savepoint of its own. When the database
+    can no longer write, all jobs are refused: a full disk rolls the whole transaction back under our feet, and what ran
+    after it would be committed on its own.
     """
     wanted = [job for job in jobs if job.future.set_running_or_notify_cancel()]  # of the others nobody waits any more
     began_s = by.clock.monotonic_s()
@@ -92,17 +97,26 @@ def _outcome(error: BaseException | None) -> str:
 
 
 def _commit(engine: Engine, jobs: list[Job], by: Committing) -> StoreUnavailableError | None:
-    """Run jobs and commit them; return why nothing was written, if so."""
+    """Run jobs and commit them; return why nothing was written, if so.
+
+    Savepoints are a fifth of what a job costs on a server, and most jobs do not fail: so they come with the first that
+    does.
+    """
+    is_apart = False
     for left in reversed(range(COMMIT_TRIES_MAX)):
         try:
-            return _try_to_commit(engine, jobs, by)
+            try:
+                return _try_to_commit(engine, jobs, by, is_apart=is_apart)
+            except _ApartError:
+                is_apart = True
+                return _try_to_commit(engine, jobs, by, is_apart=True)
         except _AgainError as again:
             if not left:
                 return _refusal(again.__cause__)
     raise AssertionError("it is tried once at least")
 
 
-def _try_to_commit(engine: Engine, jobs: list[Job], by: Committing) -> StoreUnavailableError | None:
+def _try_to_commit(engine: Engine, jobs: list[Job], by: Committing, *, is_apart: bool) -> StoreUnavailableError | None:
     has_begun, is_committing = False, False
     try:
         with engine.connect() as connection, connection.begin() as transaction:
@@ -111,12 +125,14 @@ def _try_to_commit(engine: Engine, jobs: list[Job], by: Committing) -> StoreUnav
             if now_us is not None:
                 by.on_begin(now_us)
             for job in jobs:
-                _run(connection, job, now_us, has_savepoint=len(jobs) > 1)
+                _run(connection, job, now_us, has_savepoint=is_apart)
                 if dialects.is_to_run_anew(job.error):
                     raise _AgainError from job.error
                 if not dialects.is_in_transaction(connection):
                     transaction.rollback()
                     return _refusal(job.error)
+                if job.error is not None and len(jobs) > 1 and not is_apart:
+                    raise _ApartError
             if len(jobs) == 1 and jobs[0].error is not None:
                 transaction.rollback()
                 return None

@@ -46,8 +46,9 @@ def ask(tx: Tx, who: Principal, request: OperationRequest, id_: str, rules: Rule
     """
     require(who, Role.MAINTAINER)
     entry, params = check_request(request, rules)
-    cluster, node = resolve_allowed(tx.connection, request, entry, params)
-    check_free(tx.connection, node_hold(cluster.name, node.doc.uid), now_us)
+    node = resolve_allowed(tx.connection, request, entry, params)
+    cluster = node.cluster
+    check_free(tx.connection, node_hold(cluster.name, node.uid), now_us)
     if not cluster.online:
         heard = f"it was last heard at {milliseconds(cluster.seen_us)}" if cluster.seen_us else "it was never heard"
         raise offline(cluster.name, f"is offline: {heard}")
@@ -55,8 +56,8 @@ def ask(tx: Tx, who: Principal, request: OperationRequest, id_: str, rules: Rule
         id=id_,
         type=entry.name,
         kind_version=entry.version,
-        target=node.doc.name,
-        target_uid=node.doc.uid,
+        target=node.name,
+        target_uid=node.uid,
         params=params,
         asked_by=who.name,
     )
@@ -64,7 +65,7 @@ def ask(tx: Tx, who: Principal, request: OperationRequest, id_: str, rules: Rule
     values = {"id": id_, "cluster": cluster.name, "body": body, "expires_us": now_us + us(rules.question_ttl_s)}
     tx.connection.execute(insert(questions), values)
     tx.touch_question(id_, cluster.name)
-    return Asked(id_, entry.name, node.doc.name, cluster.name, params)
+    return Asked(id_, entry.name, node.name, cluster.name, params)
 
 
 def offline(cluster: str, why: str) -> Problem:

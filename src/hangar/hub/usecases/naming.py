@@ -2,13 +2,20 @@
 
 from sqlalchemy import Connection, select
 
-from hangar.hub.store.records import NodeRecord, find_nodes
+from hangar.hub.store.records import NodeRecord, Target, find_nodes, find_targets
 from hangar.hub.store.tables import clusters
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 
 def resolve_node(connection: Connection, name: str, cluster: str | None, path: str) -> NodeRecord:
-    """Return the node that a name means. `path` is where the name stood, for the error.
+    """Return the node that a name means, with all that is known of it. Raises as `resolve_target`."""
+    found = resolve_target(connection, name, cluster, path)
+    (node,) = find_nodes(connection, found.name, found.cluster.name)
+    return node
+
+
+def resolve_target(connection: Connection, name: str, cluster: str | None, path: str) -> Target:
+    """Return which node a name means, and its cluster. `path` is where the name stood, for the error.
 
     Raises Problem: NOT_FOUND, AMBIGUOUS_TARGET with `candidates`, INVALID_VALUE where name and cluster contradict.
     """
@@ -17,11 +24,11 @@ def resolve_node(connection: Connection, name: str, cluster: str | None, path: s
         error = FieldError("cluster", f"is {cluster}, but {path} names the cluster {in_cluster}")
         raise Problem(ProblemCode.INVALID_VALUE, f"cluster: {error.message}", (error,))
     wanted = in_cluster if slash else cluster
-    found = find_nodes(connection, bare, wanted)
+    found = find_targets(connection, bare, wanted)
     if len(found) == 1:
         return found[0]
     if found:
-        candidates = [f"{each.cluster}/{bare}" for each in found]
+        candidates = [f"{each.cluster.name}/{bare}" for each in found]
         raise Problem(
             ProblemCode.AMBIGUOUS_TARGET,
             f"{len(found)} clusters have a node {bare}: name one of {', '.join(candidates)}, or give the cluster",

@@ -15,16 +15,15 @@ from hangar.hub.store.dialects import insert_or_replace, insert_unless_held, ins
 from hangar.hub.store.records import (
     SELECT_OPERATION,
     ClusterRecord,
-    NodeRecord,
     OperationRecord,
-    find_cluster,
+    Target,
     find_operation,
     node_hold,
     operation_of,
 )
 from hangar.hub.store.tables import IS_OPEN, idempotency, operations
 from hangar.hub.store.tx import EventType, Subject, Tx
-from hangar.hub.usecases.naming import resolve_node
+from hangar.hub.usecases.naming import resolve_target
 from hangar.hub.usecases.rules import SECOND_US, Rules, us
 from hangar.wire import shown
 from hangar.wire.operator import JsonObject
@@ -69,16 +68,17 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
         earlier = _claim_key(tx, who, key, request, id_, rules, now_us)
         if earlier is not None:
             return Submitted(present.operation(earlier), is_replay=True)
-    cluster, node = resolve_allowed(tx.connection, request, entry, params)
-    hold = node_hold(cluster.name, node.doc.uid)
+    target = resolve_allowed(tx.connection, request, entry, params)
+    cluster = target.cluster
+    hold = node_hold(cluster.name, target.uid)
     values = {
         "id": id_,
         "type": entry.name,
         "kind_version": entry.version,
         "phase": Phase.PENDING.value,
         "cluster": cluster.name,
-        "target": node.doc.name,
-        "target_uid": node.doc.uid,
+        "target": target.name,
+        "target_uid": target.uid,
         "hold": hold,
         "params": params,
         "reason": request.reason,
@@ -93,11 +93,28 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
         now_us,
         op_id=id_,
         actor=who.name,
-        data={"type": entry.name, "target": node.doc.name, "reason": request.reason},
+        data={"type": entry.name, "target": target.name, "reason": request.reason},
     )
     tx.touch_operation(id_, cluster.name)
     tx.stamp()
-    return Submitted(present.operation(_found(tx, id_)), is_replay=False)
+    record = OperationRecord(
+        id=id_,
+        type=entry.name,
+        kind_version=entry.version,
+        phase=Phase.PENDING,
+        cluster=cluster.name,
+        target=target.name,
+        target_uid=target.uid,
+        hold=hold,
+        params=params,
+        reason=request.reason,
+        created_by=who.name,
+        created_us=created_us,
+        is_operator_online=cluster.online,
+        operator_seen_us=cluster.seen_us,
+        version=tx.committed.last_rev,
+    )
+    return Submitted(present.operation(record), is_replay=False)
 
 
 def check_request(request: OperationRequest, rules: Rules) -> tuple[Entry, JsonObject]:
@@ -151,18 +168,14 @@ def _fingerprint(request: OperationRequest) -> str:
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()
 
 
-def resolve_allowed(
-    connection: Connection, request: OperationRequest, entry: Entry, params: JsonObject
-) -> tuple[ClusterRecord, NodeRecord]:
-    """Return the node that is meant and its cluster, which allows what is asked for.
+def resolve_allowed(connection: Connection, request: OperationRequest, entry: Entry, params: JsonObject) -> Target:
+    """Return the node that is meant, with its cluster, which allows what is asked for.
 
     Raises NOT_FOUND, AMBIGUOUS_TARGET, UNSUPPORTED_KIND, OPERATION_NOT_ALLOWED.
     """
-    node = resolve_node(connection, request.target, request.cluster, path="target")
-    cluster = find_cluster(connection, node.cluster)
-    assert cluster is not None, "a node's cluster is always there"
-    _check_allowed(cluster, entry, params)
-    return cluster, node
+    target = resolve_target(connection, request.target, request.cluster, path="target")
+    _check_allowed(target.cluster, entry, params)
+    return target
 
 
 def _check_allowed(cluster: ClusterRecord, entry: Entry, params: JsonObject) -> None:
