@@ -1,6 +1,6 @@
 """What a kind decides: the steps it wants taken, what it waits for, or how the operation ends.
 
-The vocabulary of effects is closed: five steps, and the answers a cluster can give to them. Every
+The vocabulary of effects is closed: six steps, and the answers a cluster can give to them. Every
 wait names its blocker as a value; sentences are made of them where people read them, and are never
 read back.
 """
@@ -15,6 +15,7 @@ from typing import Generic, TypeAlias, TypeVar
 from hangar.domain.ids import NodeName, NodeUid, OperationId
 from hangar.domain.operation import Phase
 from hangar.domain.snapshot import CordonMark, PodRef
+from hangar.domain.workloads.graph import GraphRef
 
 M = TypeVar("M")
 
@@ -67,7 +68,21 @@ class Delete:
     grace_s: int
 
 
-Step: TypeAlias = Cordon | Uncordon | Unmark | Evict | Delete
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Write the counts of a graph's components, together with the revision of what is desired, in one patch.
+
+    `version` is what the graph was read at: where it has changed since, the write is refused as a conflict.
+    """
+
+    graph: GraphRef
+    uid: str
+    version: str
+    rev: int
+    counts: Mapping[str, int]
+
+
+Step: TypeAlias = Cordon | Uncordon | Unmark | Evict | Delete | Apply
 
 
 def subject(step: Step) -> str:
@@ -75,7 +90,7 @@ def subject(step: Step) -> str:
     match step:
         case Evict(pod=pod) | Delete(pod=pod):
             return pod.uid
-        case Cordon() | Uncordon() | Unmark():
+        case Cordon() | Uncordon() | Unmark() | Apply():
             return step.uid
 
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.placing import NO_DEMANDS, Demands, Quota, Requirement, Volume, VolumeClaim
+from hangar.domain.workloads.graph import Graph, GraphRef
 
 T = TypeVar("T")
 
@@ -238,6 +239,7 @@ class Snapshot:
     claims: Mapping[tuple[str, str], VolumeClaim] = field(default_factory=dict)  # by namespace and name
     volumes: Mapping[str, Volume] = field(default_factory=dict)
     quotas: Mapping[tuple[str, str], Quota] = field(default_factory=dict)  # by namespace and name
+    graphs: Mapping[GraphRef, Graph] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
     _found_out: dict[Callable[["Snapshot"], Any], Any] = field(default_factory=dict, repr=False, compare=False)
 

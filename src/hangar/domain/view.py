@@ -24,6 +24,7 @@ class StepName(StrEnum):
     UNMARK = "Unmark"
     EVICT = "Evict"
     DELETE = "Delete"
+    APPLY = "Apply"
 
 
 @dataclass(frozen=True, slots=True)
