@@ -1,7 +1,8 @@
 """Conductor: the operator's open operations from first sight to last word, without any I/O.
 
-Beside them it keeps what is desired of the cluster's graphs, and has that written. It hears what the hub says, decides on each snapshot, and hands out reports to send and steps to take. Memory comes
+It hears what the hub says, decides on each snapshot, and hands out reports to send and steps to take. Memory comes
 before act: steps whose decision changed the memory are held until the hub has acknowledged the report that carries it.
+Beside the operations it keeps what is desired of the cluster's graphs, and has that written.
 """
 
 from collections.abc import Iterable, Mapping
