@@ -1,1 +1,0 @@
-"""Workloads: models that are served across clusters, how many replicas each cluster runs, and what a replica is."""

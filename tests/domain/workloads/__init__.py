@@ -1,1 +1,0 @@
-"""Tests of workloads, their placement and their shape."""
