@@ -136,9 +136,7 @@ def policy_doc(policy: Policy) -> PolicyDoc:
         weights={str(cluster): weight for cluster, weight in policy.weights.items()},
         min=policy.default_bounds.least,
         max=policy.default_bounds.most,
-        bounds={
-            str(cluster): ClusterBounds(min=each.least, max=each.most) for cluster, each in policy.bounds.items()
-        },
+        bounds={str(cluster): ClusterBounds(min=each.least, max=each.most) for cluster, each in policy.bounds.items()},
     )
 
 
