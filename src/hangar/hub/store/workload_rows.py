@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, and_, bindparam, delete, select, update
+from sqlalchemy import Connection, and_, bindparam, select, update
 
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
 from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Role
@@ -95,11 +95,11 @@ def save_workload(tx: Tx, before: Workload, after: Workload, now_us: int) -> Non
         tx.touch_deployment(after.name, each.cluster)
 
 
-def drop_deployment(tx: Tx, workload: str, cluster: str) -> None:
-    """Forget a deployment; its graph is left as it is."""
-    gone = delete(deployments).where(deployments.c.workload == workload, deployments.c.cluster == cluster)
-    tx.connection.execute(gone)
-    tx.wake_cluster(cluster)
+def find_graph(connection: Connection, cluster: str, ref: GraphRef) -> Graph | None:
+    """Return a graph of a cluster as its operator told it, None where it told of none."""
+    here = (graphs.c.cluster == cluster, graphs.c.namespace == ref.namespace, graphs.c.name == ref.name)
+    doc = connection.execute(select(graphs.c.doc).where(*here)).scalar_one_or_none()
+    return None if doc is None else graph_of(msgspec.convert(doc, GraphDoc))
 
 
 def graph_of(doc: GraphDoc) -> Graph:
@@ -129,7 +129,7 @@ def shape_for(graph: Graph | None, named: Mapping[str, int] | None) -> dict[str,
 
 
 def policy_doc(policy: Policy) -> PolicyDoc:
-    """Return a policy as it is stored, and shown."""
+    """Return a policy as it is stored and shown."""
     return PolicyDoc(
         division=policy.division.value,
         weighing=policy.weighing.value,
