@@ -1,12 +1,34 @@
-"""The types of operations: one file a kind, pure, never importing each other; KINDS is all there are."""
+"""The types of operations: one file a kind, pure, never importing each other; these two maps hold all there are."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from hangar.domain.kind import Kind
-from hangar.kinds import node_cordon, node_drain, node_uncordon
+from hangar.domain.workloads.kind import WorkloadKind
+from hangar.kinds import (
+    node_cordon,
+    node_drain,
+    node_uncordon,
+    workload_drain,
+    workload_pause,
+    workload_resume,
+    workload_scale,
+    workload_undrain,
+)
 
 KINDS: Mapping[str, Kind[Any, Any]] = MappingProxyType(
     {kind.name: kind for kind in (node_cordon.KIND, node_uncordon.KIND, node_drain.KIND)}
 )
+"""What is done to nodes, decided by the operator of their cluster."""
+
+_OF_WORKLOADS: tuple[WorkloadKind[Any, Any], ...] = (
+    workload_scale.KIND,
+    workload_pause.KIND,
+    workload_resume.KIND,
+    workload_drain.KIND,
+    workload_undrain.KIND,
+)
+
+WORKLOAD_KINDS = MappingProxyType({kind.name: kind for kind in _OF_WORKLOADS})
+"""What is done to workloads, decided by the hub."""
