@@ -71,8 +71,8 @@ def add_shorthand(parser: Parser, kind_name: str) -> None:
     from hangar.cli import kind_flags
 
     parser.set_defaults(type=kind_name, cluster=None)
-    _add_request_options(parser)
     kind_flags.add_kind_flags(parser, kind_name)
+    _add_request_options(parser)
 
 
 def _add_request_options(parser: Parser) -> None:

@@ -68,7 +68,7 @@ def _add_apply(parser: Parser, _words: Sequence[str]) -> None:
         *("-f", "--file"),
         dest="desired_file",
         metavar="FILE",
-        help="one project in YAML or JSON, as `project get -o yaml` prints it; - reads stdin",
+        help="one project in YAML or JSON, as `project get -o yaml` prints it: name, quotas; - reads stdin",
     )
     add_output_options(parser)
 

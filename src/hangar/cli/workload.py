@@ -128,7 +128,8 @@ def _add_apply(parser: Parser, _words: Sequence[str]) -> None:
         dest="desired_file",
         required=True,
         metavar="FILE",
-        help="one workload in YAML or JSON, as `workload get -o yaml` prints it; - reads stdin",
+        help="one workload in YAML or JSON, as `workload get -o yaml` prints it: name, project, replicas, policy, "
+        "shape, deployments (cluster, namespace, graph of each); - reads stdin",
     )
     add_output_options(parser)
 
