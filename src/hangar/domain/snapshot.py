@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
@@ -241,7 +241,7 @@ class Snapshot:
     quotas: Mapping[tuple[str, str], Quota] = field(default_factory=dict)  # by namespace and name
     graphs: Mapping[GraphRef, Graph] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
-    _found_out: dict[Callable[["Snapshot"], Any], Any] = field(default_factory=dict, repr=False, compare=False)
+    _found_out: dict[Callable[["Snapshot"], object], object] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, find_out: Callable[["Snapshot"], T]) -> T:
         """Return what a function makes of this snapshot, found out once: all drains of a turn ask for the same."""

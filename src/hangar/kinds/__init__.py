@@ -1,4 +1,4 @@
-"""The types of operations: one file a kind, pure, never importing each other; these two maps hold all there are."""
+"""The types of operations: one file a kind, pure, never importing each other; KINDS and WORKLOAD_KINDS are all."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -20,15 +20,18 @@ from hangar.kinds import (
 KINDS: Mapping[str, Kind[Any, Any]] = MappingProxyType(
     {kind.name: kind for kind in (node_cordon.KIND, node_uncordon.KIND, node_drain.KIND)}
 )
-"""What is done to nodes, decided by the operator of their cluster."""
+"""What operators carry out."""
 
-_OF_WORKLOADS: tuple[WorkloadKind[Any, Any], ...] = (
-    workload_scale.KIND,
-    workload_pause.KIND,
-    workload_resume.KIND,
-    workload_drain.KIND,
-    workload_undrain.KIND,
+WORKLOAD_KINDS: Mapping[str, WorkloadKind[Any, Any]] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            workload_scale.KIND,
+            workload_pause.KIND,
+            workload_resume.KIND,
+            workload_drain.KIND,
+            workload_undrain.KIND,
+        )
+    }
 )
-
-WORKLOAD_KINDS = MappingProxyType({kind.name: kind for kind in _OF_WORKLOADS})
-"""What is done to workloads, decided by the hub."""
+"""What the hub decides itself."""

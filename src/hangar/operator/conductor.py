@@ -17,10 +17,11 @@ from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, PROGRESS_INTERVAL_S
 from hangar.domain.operation import Phase
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import ClusterSettings, StepKey, StepName, View, key_of, retry_at
-from hangar.operator.documents import progress_doc, result_doc
+from hangar.operator.documents import result_doc
 from hangar.operator.pace import Pace
 from hangar.operator.questions import Questions
 from hangar.operator.turn import ENDING, OpenJob, turn, view_of
+from hangar.wire.documents import progress_doc
 from hangar.wire.operator import Ack, JobDoc, JsonObject, ProgressDoc, ReportDoc, ResultDoc, SyncAnswer
 
 

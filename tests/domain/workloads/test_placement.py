@@ -142,7 +142,7 @@ def _filled(policy: Policy, replicas: int, where: list[Site]) -> Mapping[Cluster
             {Fraction(0)} | {Fraction(edge, weight[site.cluster]) for site in group for edge in _edges(policy, site)}
         )
         for at, above in zip(levels, [*levels[1:], None], strict=True):
-            left = replicas - sum(shares.values())
+            left = replicas - sum(shares.values(), Fraction(0))
             rising = [
                 site
                 for site in group

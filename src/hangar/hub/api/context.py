@@ -42,9 +42,9 @@ class Hub:
         self.store = store
         self.clock = clock
         self.time = HubTime(clock, store.now_us())
-        self.tail = Tail()
-        self.streams = Streams()
         self.leases = Leases(self._renew)
+        self.tail = Tail(self.leases.hurry)
+        self.streams = Streams()
         self.metrics = HubMetrics()
         self.authenticator = Authenticator(store, clock, self.time)
         self.follower = Follower(store, self.tail, self.streams, self._recover_behind, self.authenticator.forget)

@@ -1,7 +1,7 @@
 """submit: take a request, and make it an operation or say why not."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 from sqlalchemy import Connection, select
@@ -30,6 +30,21 @@ from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 _NEWEST = select(operations.c.id, operations.c.created_us).order_by(operations.c.id.desc()).limit(1)
+
+_STORED = (
+    "id",
+    "type",
+    "kind_version",
+    "cluster",
+    "target",
+    "target_uid",
+    "hold",
+    "params",
+    "reason",
+    "created_by",
+    "created_us",
+)
+"""The columns of a new operation that are stored as the record has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,52 +84,42 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
         if earlier is not None:
             return Submitted(present.operation(earlier), is_replay=True)
     target = resolve_allowed(tx.connection, request, entry, params)
-    cluster = target.cluster
-    hold = node_hold(cluster.name, target.uid)
-    values = {
-        "id": id_,
-        "type": entry.name,
-        "kind_version": entry.version,
-        "phase": Phase.PENDING.value,
-        "cluster": cluster.name,
-        "target": target.name,
-        "target_uid": target.uid,
-        "hold": hold,
-        "params": params,
-        "reason": request.reason,
-        "created_by": who.name,
-        "created_us": created_us,
-    }
-    while tx.connection.execute(insert_unless_held(tx.dialect, operations), values).first() is None:
-        check_free(tx.connection, hold, now_us)  # raises, unless the holder has ended in between: then try again
-    tx.event(
-        EventType.OPERATION_CREATED,
-        Subject("operation", id_, cluster.name),
-        now_us,
-        op_id=id_,
-        actor=who.name,
-        data={"type": entry.name, "target": target.name, "reason": request.reason},
-    )
-    tx.touch_operation(id_, cluster.name)
-    tx.stamp()
     record = OperationRecord(
         id=id_,
         type=entry.name,
         kind_version=entry.version,
         phase=Phase.PENDING,
-        cluster=cluster.name,
+        cluster=target.cluster.name,
         target=target.name,
         target_uid=target.uid,
-        hold=hold,
+        hold=node_hold(target.cluster.name, target.uid),
         params=params,
         reason=request.reason,
         created_by=who.name,
         created_us=created_us,
-        is_operator_online=cluster.online,
-        operator_seen_us=cluster.seen_us,
-        version=tx.committed.last_rev,
+        is_operator_online=target.cluster.online,
+        operator_seen_us=target.cluster.seen_us,
+        version=0,
     )
-    return Submitted(present.operation(record), is_replay=False)
+    _insert(tx, record, now_us)
+    tx.stamp()
+    return Submitted(present.operation(replace(record, version=tx.committed.last_rev)), is_replay=False)
+
+
+def _insert(tx: Tx, record: OperationRecord, now_us: int) -> None:
+    """Store a new operation, where nothing open has its hold. Raises CONFLICT."""
+    values = {name: getattr(record, name) for name in _STORED} | {"phase": record.phase.value}
+    while tx.connection.execute(insert_unless_held(tx.dialect, operations), values).first() is None:
+        check_free(tx.connection, record.hold, now_us)  # raises, unless the holder has ended: then try again
+    tx.event(
+        EventType.OPERATION_CREATED,
+        Subject("operation", record.id, record.cluster),
+        now_us,
+        op_id=record.id,
+        actor=record.created_by,
+        data={"type": record.type, "target": record.target, "reason": record.reason},
+    )
+    tx.touch_operation(record.id, record.cluster)
 
 
 def check_request(request: OperationRequest, rules: Rules) -> tuple[Entry, JsonObject]:

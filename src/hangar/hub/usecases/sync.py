@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from hangar.hub.store.records import SELECT_OPERATION, OperationRecord, operation_of
-from hangar.hub.store.tables import IS_OPEN, clusters, operations
+from hangar.hub.store.tables import IS_OPEN, IS_OPERATED, clusters, operations
 from hangar.hub.store.tx import Tx
 from hangar.hub.usecases.fence import held_cluster
 from hangar.hub.usecases.foresee import NEWEST_QUESTION_REV, open_questions
@@ -17,7 +17,7 @@ _NEWEST_REVS = select(
     _NEWEST_OPERATION_REV.scalar_subquery().label("of_operations"),
     NEWEST_QUESTION_REV.scalar_subquery().label("of_questions"),
 )
-_OPEN_OF_CLUSTER = SELECT_OPERATION.where(operations.c.cluster == bindparam("wanted"), IS_OPEN).order_by(
+_OPEN_OF_CLUSTER = SELECT_OPERATION.where(operations.c.cluster == bindparam("wanted"), IS_OPEN, IS_OPERATED).order_by(
     operations.c.id
 )
 
