@@ -45,7 +45,7 @@ def workload_target(
     check_leave(connection, kind.touches(workload, cluster), f"{kind.name} of {workload.name}")
     asked = msgspec.convert(params, kind.params)
     if (fail := kind.refuse(asked, workload, cluster)) is not None:
-        raise problem_of(fail)
+        raise problem_of(fail, "params.replicas" if fail.code == "out_of_bounds" else "cluster")
     if isinstance(replicas := params.get("replicas"), int):
         check_quota(connection, workload, changed(workload, SetReplicas(replicas)))
     return WorkloadTarget(workload.name, cluster, workload_hold(workload.name))
@@ -79,11 +79,10 @@ def check_leave(connection: Connection, clusters: tuple[ClusterName, ...], what:
         raise Problem(ProblemCode.OPERATION_NOT_ALLOWED, detail, context=context)
 
 
-def problem_of(fail: Fail) -> Problem:
-    """Return the refusal of a request by its kind."""
+def problem_of(fail: Fail, path: str) -> Problem:
+    """Return the refusal of a request by its kind; `path` is the field that would have to be another."""
     if fail.code == "workload_paused":
         return Problem(ProblemCode.WORKLOAD_PAUSED, fail.message)
-    path = "params.replicas" if fail.code == "out_of_bounds" else "cluster"
     return Problem(ProblemCode.INVALID_VALUE, f"{path}: {fail.message}", (FieldError(path, fail.message),))
 
 

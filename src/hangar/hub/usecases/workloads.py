@@ -25,11 +25,12 @@ from hangar.hub.store.workload_rows import (
     shape_for,
     workload_hold,
 )
-from hangar.hub.usecases.conduct import MisfitError, change_workload, tell_desired
+from hangar.hub.usecases.conduct import change_workload, tell_desired
 from hangar.hub.usecases.quotas import check_quota
 from hangar.hub.usecases.show_workloads import show_workload
 from hangar.hub.usecases.submit import check_free
 from hangar.hub.usecases.target_workload import check_leave, problem_of, resolve_workload
+from hangar.kinds.workload_scale import ScaleParams, refuse
 from hangar.wire import shown
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
@@ -89,7 +90,7 @@ def apply_workload(tx: Tx, who: Principal, name: str, request: WorkloadRequest, 
     check_leave(tx.connection, tuple(each.cluster for each in after.deployments), f"workload {name}")
     placed = derived(after, now_us)
     if isinstance(placed, Misfit):
-        raise problem_of(Fail("out_of_bounds", misfit_text(placed)))
+        raise problem_of(Fail("out_of_bounds", misfit_text(placed)), "replicas")
     check_quota(tx.connection, before, placed)
     _store(tx, who, before, placed, request, is_new=known is None, now_us=now_us)
     tx.stamp()
@@ -106,14 +107,10 @@ def set_replicas(tx: Tx, who: Principal, name: str, replicas: int, now_us: int) 
     workload = resolve_workload(tx.connection, name, path="name").workload
     check_leave(tx.connection, tuple(each.cluster for each in workload.open_deployments), f"scaling {name}")
     check_free(tx.connection, workload_hold(name), now_us)
-    if workload.is_paused:
-        text = f"{name} is paused: resume it first, with `hgr workload resume {name}`"
-        raise Problem(ProblemCode.WORKLOAD_PAUSED, text)
+    if (fail := refuse(ScaleParams(replicas=replicas), workload, None)) is not None:
+        raise problem_of(fail, "replicas")
     check_quota(tx.connection, workload, changed(workload, SetReplicas(replicas)))
-    try:
-        change_workload(tx, workload, (SetReplicas(replicas),), now_us)
-    except MisfitError as error:
-        raise Problem(ProblemCode.INVALID_VALUE, f"replicas: {error}", (FieldError("replicas", str(error)),)) from error
+    change_workload(tx, workload, (SetReplicas(replicas),), now_us)
     if replicas != workload.replicas:
         data = {"replicas": replicas, "before": workload.replicas}
         tx.event(EventType.WORKLOAD_SCALED, Subject("workload", name), now_us, actor=who.name, data=data)
@@ -151,7 +148,7 @@ def delete_deployment(tx: Tx, who: Principal, name: str, cluster: str, now_us: i
     rest = replace(workload, deployments=tuple(each for each in workload.deployments if each is not deployment))
     placed = derived(rest, now_us)
     if isinstance(placed, Misfit):
-        raise problem_of(Fail("no_room", f"the other clusters cannot take over: {misfit_text(placed)}"))
+        raise problem_of(Fail("no_room", f"the other clusters cannot take over: {misfit_text(placed)}"), "cluster")
     _forget(tx, who, workload, deployment, now_us)
     save_workload(tx, rest, placed, now_us)
     tell_desired(tx, rest, placed, now_us)
@@ -172,9 +169,7 @@ def _check_bindings(tx: Tx, name: str, bindings: tuple[Binding, ...]) -> None:
     for index, each in enumerate(bindings):
         path = f"deployments[{index}]"
         if each.cluster in seen:
-            errors.append(
-                FieldError(f"{path}.cluster", f"{each.cluster} is given twice: a workload has one graph there")
-            )
+            errors.append(FieldError(f"{path}.cluster", f"{each.cluster} is given twice"))
         seen.add(each.cluster)
         if find_cluster(tx.connection, each.cluster) is None:
             errors.append(FieldError(f"{path}.cluster", f"there is no cluster {each.cluster}"))
