@@ -74,6 +74,15 @@ class Graphs:
         ]
         return self._kube.call("PATCH", path, patches, JSON_PATCH)
 
+    def dry_run(self, graph: Document) -> KubeError | None:
+        """Ask for a change of a graph that never takes effect, and return how it was refused."""
+        path = self.path(graph["metadata"]["namespace"], graph["metadata"]["name"])
+        try:
+            self._kube.call("PATCH", f"{path}?dryRun=All", {"metadata": {"labels": {"probe": "dry"}}}, MERGE_PATCH)
+        except KubeError as error:
+            return error
+        return None
+
     def report(self, graph: Document, status: Document) -> None:
         """Write a graph's status, as its operator does."""
         path = self.path(graph["metadata"]["namespace"], graph["metadata"]["name"])

@@ -16,6 +16,8 @@ from testbed.bed import Bed
 from testbed.dynamo_crds import Version
 from testbed.dynamo_graphs import Graphs, Part
 from testbed.dynamo_operator import DynamoOperator
+from testbed.kube import until as kube_until
+from testbed.webhook import CHANGES_OF_GRAPHS, Webhook, deny
 from tests.contracts.cluster_stage import a_node, now_shown, take, until
 from tests.kubernetes.kubernetes_stage import KubernetesStage, play
 
@@ -232,6 +234,47 @@ def test_a_number_that_the_server_does_not_take_is_no_conflict(
         assert "should be greater than or equal to 0" in answer.message
 
     play(scene, empty_bed, operator_kubeconfig)
+
+
+def test_a_webhook_that_denies_is_told_from_one_that_is_not_there(
+    empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
+) -> None:
+    """Dynamo's own refuses a number that is a scaling adapter's, and is away whenever its one pod is restarted."""
+    why = "cannot be modified directly when scaling adapter is enabled"
+    denies = Webhook(empty_bed, "denies.dynamo.test", deny(why, 403), rule=CHANGES_OF_GRAPHS)
+    is_away = Webhook(empty_bed, "away.dynamo.test", deny(why), rule=CHANGES_OF_GRAPHS)
+
+    async def scene(stage: KubernetesStage) -> None:
+        graph = await a_graph(stage, graphs)
+        with denies:
+            waited_for(graphs, "is asked", "denied the request")
+            answer = await take(stage, written(graph, 7, decode=5))
+            assert isinstance(answer, Denied)
+            assert answer.by_webhook
+            assert why in answer.message
+        waited_for(graphs, "is not asked any more", None)
+        is_away.hang_up()
+        try:
+            waited_for(graphs, "is not there", "failed calling webhook")
+            answer = await take(stage, written(graph, 7, decode=5))
+        finally:
+            empty_bed.kube.delete("ValidatingWebhookConfiguration", "away.dynamo.test")
+        assert isinstance(answer, Busy)
+        assert answer.trouble is Trouble.WEBHOOK
+        waited_for(graphs, "is forgotten", None)
+        assert await take(stage, written(graph, 7, decode=5)) == Accepted()
+
+    play(scene, empty_bed, operator_kubeconfig)
+
+
+def waited_for(graphs: Graphs, what: str, refusal: str | None) -> None:
+    """Wait until a change of the graph would be refused with these words, or not at all."""
+
+    def look() -> bool:
+        error = graphs.dry_run(_found(graphs))
+        return error is None if refusal is None else error is not None and refusal in str(error)
+
+    kube_until(f"the webhook {what}", look)
 
 
 def test_without_the_right_to_read_graphs_all_else_is_read_and_scaling_is_not_granted(
