@@ -1,12 +1,15 @@
 """ClusterIndex: what watches say, one object at a time, kept ready to be read as a Snapshot."""
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import TypeVar
 
 from hangar.domain.groups import Group
 from hangar.domain.ids import BudgetUid, NodeName, OwnerUid, PodUid
 from hangar.domain.placing import Quota, Volume, VolumeClaim
 from hangar.domain.snapshot import Budget, Node, Owner, Pod, Snapshot
+from hangar.domain.workloads.graph import Component, Graph, GraphRef
+from hangar.domain.workloads.members import Part, part_of
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -34,6 +37,8 @@ class ClusterIndex:
         self._claims: dict[tuple[str, str], VolumeClaim] = {}
         self._volumes: dict[str, Volume] = {}
         self._quotas: dict[tuple[str, str], Quota] = {}
+        self._graphs: dict[GraphRef, Graph] = {}
+        self._pods_by_part: dict[Part, set[PodUid]] = {}  # those that have not finished; never shown
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node, by its name."""
@@ -63,6 +68,7 @@ class ClusterIndex:
         if before is None or before.labels != pod.labels:
             self._regroup(None if before is None else before.group, pod.group, uid)
             self._match(pod)
+        self._recount(None if before is None else _part(before), _part(pod), uid)
 
     def drop_pod(self, uid: PodUid) -> None:
         """Forget a pod."""
@@ -77,6 +83,7 @@ class ClusterIndex:
         if pod.controller is not None:
             _out_of(self._pods_by_controller, pod.controller.uid, uid)
         self._regroup(pod.group, None, uid)
+        self._recount(_part(pod), None, uid)
 
     def put_owner(self, owner: Owner) -> None:
         """Add or replace a controller, by its UID."""
@@ -140,7 +147,17 @@ class ClusterIndex:
         """Forget a quota."""
         self._quotas.pop((namespace, name), None)
 
-    def snapshot(self, unreadable: tuple[str, ...] = ()) -> Snapshot:
+    def put_graph(self, graph: Graph) -> None:
+        """Add or replace a graph, by its namespace and name; its components' pods are counted here."""
+        self._graphs[graph.ref] = replace(
+            graph, components=tuple(self._counted(graph.ref, each) for each in graph.components)
+        )
+
+    def drop_graph(self, ref: GraphRef) -> None:
+        """Forget a graph; its pods stay until they are dropped themselves."""
+        self._graphs.pop(ref, None)
+
+    def snapshot(self, unreadable: tuple[str, ...] = (), graphs_unreadable: str | None = None) -> Snapshot:
         """Return the cluster as it is known now; later changes do not touch it."""
         return Snapshot(
             nodes=self._nodes.copy(),
@@ -155,7 +172,9 @@ class ClusterIndex:
             claims=self._claims.copy(),
             volumes=self._volumes.copy(),
             quotas=self._quotas.copy(),
+            graphs=self._graphs.copy(),
             unreadable=unreadable,
+            graphs_unreadable=graphs_unreadable,
         )
 
     def _regroup(self, before: Group | None, after: Group | None, uid: PodUid) -> None:
@@ -164,6 +183,24 @@ class ClusterIndex:
             _out_of(self._pods_by_controller, before.owner_uid, uid)
         if after is not None:
             _into(self._pods_by_controller, after.owner_uid, uid)
+
+    def _recount(self, before: Part | None, after: Part | None, uid: PodUid) -> None:
+        """Keep a pod among those of the component that it is a part of."""
+        if before == after:
+            return
+        if before is not None:
+            self._pods_by_part[before].discard(uid)
+            if not self._pods_by_part[before]:
+                del self._pods_by_part[before]
+        if after is not None:
+            self._pods_by_part.setdefault(after, set()).add(uid)
+        for part in (before, after):
+            if part is not None and (graph := self._graphs.get(part.graph)) is not None:
+                self.put_graph(graph)
+
+    def _counted(self, ref: GraphRef, component: Component) -> Component:
+        pods = len(self._pods_by_part.get(Part(ref, component.name), ()))
+        return component if component.pods == pods else replace(component, pods=pods)
 
     def _match(self, pod: Pod) -> None:
         budgets = (self._budgets[uid] for uid in self._budgets_by_namespace.get(pod.ref.namespace, ()))
@@ -176,6 +213,13 @@ class ClusterIndex:
             _into(self._pods_by_budget, uid, pod.ref.uid)
         if after:
             self._budgets_by_pod[pod.ref.uid] = after
+
+
+def _part(pod: Pod) -> Part | None:
+    """Return what a pod that has not finished is a part of."""
+    if pod.is_finished:
+        return None
+    return part_of(pod.ref.namespace, pod.labels, None if pod.controller is None else pod.controller.kind)
 
 
 def _into(buckets: dict[K, tuple[V, ...]], key: K, value: V) -> None:

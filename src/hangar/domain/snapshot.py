@@ -225,6 +225,7 @@ class Snapshot:
     """All of a cluster that decisions read. Built by ClusterIndex, which keeps the buckets in step.
 
     `unreadable` says in words what cannot be read now; while it is not empty nothing counts as gone.
+    `graphs_unreadable` says why graphs cannot: then `graphs` are those last seen, and may be none at all.
     """
 
     nodes: Mapping[NodeName, Node] = field(default_factory=dict)
@@ -241,6 +242,7 @@ class Snapshot:
     quotas: Mapping[tuple[str, str], Quota] = field(default_factory=dict)  # by namespace and name
     graphs: Mapping[GraphRef, Graph] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
+    graphs_unreadable: str | None = None
     _found_out: dict[Callable[["Snapshot"], object], object] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, find_out: Callable[["Snapshot"], T]) -> T:

@@ -175,10 +175,13 @@ def test_only_admins_bind_and_only_to_a_project_that_is_there(world: World, flee
         (Principal("kim", Role.MAINTAINER), "chat", ProblemCode.FORBIDDEN),
         (ADMIN, "other", ProblemCode.NOT_FOUND),
     ):
-        request = WorkloadRequest(project)
-        with pytest.raises(Problem) as caught:
-            world.store.write(lambda tx, w=who, r=request: apply_workload(tx, w, "llama", r, world.now_us))
-        assert caught.value.code is code
+        assert code_of(world, who, WorkloadRequest(project)) is code
+
+
+def code_of(world: World, who: Principal, request: WorkloadRequest) -> ProblemCode:
+    with pytest.raises(Problem) as caught:
+        world.store.write(lambda tx: apply_workload(tx, who, "llama", request, world.now_us))
+    return caught.value.code
 
 
 # --- scaling ----------------------------------------------------------------------------------------------------------

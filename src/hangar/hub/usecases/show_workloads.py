@@ -78,10 +78,8 @@ def list_deployments(
     as_of = feed_rev(connection)
     keys = _keys(connection, filters, after, page.size + 1)
     names = sorted({workload for workload, _ in keys[: page.size]})
-    records = {
-        each.workload.name: each
-        for each in read_workloads(connection, SELECT_WORKLOAD.where(workloads.c.name.in_(names)))
-    }
+    found = read_workloads(connection, SELECT_WORKLOAD.where(workloads.c.name.in_(names)))
+    records = {str(each.workload.name): each for each in found}
     rows = [
         present_deployment(records[workload], each)
         for workload, cluster in keys[: page.size]
