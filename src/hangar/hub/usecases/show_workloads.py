@@ -1,6 +1,5 @@
 """show_workloads: workloads and deployments as users see them, one or a page of many."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, tuple_
