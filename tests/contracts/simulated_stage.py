@@ -1,14 +1,17 @@
 """The simulated cluster as a stage, in virtual time."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from hangar.clock import from_us
 from hangar.domain.snapshot import PodRef
+from hangar.domain.workloads.graph import GraphRef
 from hangar.operator.cluster.simulated.adapter import SimulatedCluster
 from hangar.operator.cluster.simulated.spec import (
     BudgetSpec,
     ClaimSpec,
+    GraphSpec,
     NodeSpec,
     PodTemplate,
     QuotaSpec,
@@ -17,7 +20,6 @@ from hangar.operator.cluster.simulated.spec import (
     WorkloadSpec,
 )
 from hangar.operator.cluster.simulated.world import QUARANTINE_S, World
-from tests.contracts.cluster_stage import Scene
 from tests.virtual_loop import LoopClock, run_virtual
 
 
@@ -101,8 +103,24 @@ class SimulatedStage:
         self._simulated.touch()
         self._world.remove_pod(pod.uid)
 
+    async def add_graph(self, spec: GraphSpec) -> None:
+        self._simulated.touch()
+        self._world.add_graph(spec)
 
-def play(scene: Scene) -> None:
+    async def remove_graph(self, ref: GraphRef) -> None:
+        self._simulated.touch()
+        self._world.remove_graph(ref)
+
+    async def scale_graph_by_hand(self, ref: GraphRef, component: str, replicas: int, manager: str) -> None:
+        self._simulated.touch()
+        self._world.scale_graph_by_hand(ref, component, replicas, manager)
+
+    async def pause_graph_by_hand(self, ref: GraphRef) -> None:
+        self._simulated.touch()
+        self._world.pause_graph_by_hand(ref)
+
+
+def play(scene: Callable[["SimulatedStage"], Awaitable[None]]) -> None:
     """Play one scene on a new world."""
 
     async def main() -> None:

@@ -136,7 +136,8 @@ def a_budget(
 
 def a_component(name: str = "decode", replicas: int = 2, **fields: Any) -> Component:
     """Return a component that decodes, each pod on one GPU."""
-    return Component(name, replicas=replicas, **({"role": Role.DECODE, "gpus_per_pod": 1} | fields))
+    given: dict[str, Any] = {"role": Role.DECODE, "gpus_per_pod": 1}
+    return Component(name, replicas=replicas, **(given | fields))
 
 
 def a_graph(*components: Component, ref: GraphRef = LLAMA, version: str = "1", **fields: Any) -> Graph:

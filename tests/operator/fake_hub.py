@@ -15,6 +15,7 @@ from hangar.operator.cluster.simulated.adapter import SimulatedCluster
 from hangar.operator.cluster.simulated.world import World
 from hangar.wire.operator import (
     Ack,
+    DesiredDoc,
     InventoryAnswer,
     InventoryRequest,
     JobDoc,
@@ -45,6 +46,7 @@ class FakeHub:
     """Stores what is reported and remembers every call, with when it came."""
 
     jobs: dict[str, JobDoc] = field(default_factory=dict)
+    desired: list[DesiredDoc] = field(default_factory=list)
     is_away: bool = False
     is_deaf: bool = False
     epoch: int = 0
@@ -85,6 +87,11 @@ class FakeHub:
         )
         self._changed.set()
 
+    def desire(self, rev: int, **counts: int) -> None:
+        """Want other counts of the graph serving/llama."""
+        self.desired = [DesiredDoc(workload="chat", namespace="serving", graph="llama", rev=rev, counts=counts)]
+        self._changed.set()
+
     def cancel(self, operation: str = "op_01") -> None:
         """Ask an operation to stop."""
         self._change(operation, cancel=True)
@@ -118,7 +125,7 @@ class FakeHub:
         await self._way()
 
     async def sync(self, request: SyncRequest) -> SyncAnswer:
-        """Tell of all open operations, at once or when something changes."""
+        """Tell of all open operations and all that is desired, at once or when something changes."""
         self.syncs.append(seconds())
         await self._way(request.epoch)
         if request.seen:
@@ -129,7 +136,7 @@ class FakeHub:
                 pass
         self._changed.clear()
         await self._way(request.epoch)
-        return SyncAnswer(seen=1, jobs=list(self.jobs.values()))
+        return SyncAnswer(seen=1, jobs=list(self.jobs.values()), desired=self.desired)
 
     async def report(self, request: ReportRequest) -> ReportAnswer:
         """Store reports."""
@@ -146,7 +153,7 @@ class FakeHub:
         return ReportAnswer(acks=acks)
 
     async def inventory(self, request: InventoryRequest) -> InventoryAnswer:
-        """Learn of the nodes."""
+        """Learn of nodes and graphs."""
         await self._way(request.epoch)
         self.inventories.append((seconds(), request))
         self.resyncs, resync = max(0, self.resyncs - 1), self.resyncs > 0

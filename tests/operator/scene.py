@@ -17,13 +17,13 @@ from tests.operator.fake_hub import FakeHub, Stumbling
 from tests.simulation.fleet import a_world, an_app
 from tests.virtual_loop import NOON, LoopClock, run_virtual
 
-BOTH = frozenset({"cordon", "drain"})
+ALLOWED = frozenset({"cordon", "drain", "scale"})
 
 
 def an_operator(hub: FakeHub, cluster: Stumbling) -> Operator:
     """Return an operator that has not begun."""
-    request = session_request(Identity(cluster.world.uid, "v1"), BOTH)
-    return Operator(cluster, hub, Conductor(KINDS, BOTH, ClusterSettings()), request, LoopClock())
+    request = session_request(Identity(cluster.world.uid, "v1"), ALLOWED)
+    return Operator(cluster, hub, Conductor(KINDS, ALLOWED, ClusterSettings()), request, LoopClock())
 
 
 def a_cluster() -> Stumbling:

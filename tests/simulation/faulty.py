@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hangar.clock import from_us
-from hangar.domain.decision import Answer, Busy, Delete, Evict, Step, Unknown, Withheld
+from hangar.domain.decision import Answer, Busy, Cordon, Step, Uncordon, Unknown, Unmark, Withheld
 from hangar.domain.limits import EVICTION_TIMEOUT_S
 from hangar.domain.snapshot import Node, Snapshot
 from hangar.operator.cluster.port import Gate, Identity
@@ -65,7 +65,7 @@ class LiveWorld:
     def land(self, step: Step, seen: Node | None) -> Answer:
         """Let a step take effect; a patch of a node that has changed since it was `seen` is a conflict."""
         self.touch()
-        if not isinstance(step, Evict | Delete) and self.world.snapshot().nodes.get(step.node) is not seen:
+        if isinstance(step, Cordon | Uncordon | Unmark) and self.world.snapshot().nodes.get(step.node) is not seen:
             return Busy("conflict")
         self.before_step(step)
         answer = api.take(self.world, step)
@@ -97,7 +97,7 @@ class FaultyCluster:
 
     async def grants(self) -> Mapping[str, bool]:
         """Return what the cluster grants."""
-        return {"cordon": True, "drain": True, "force": True}
+        return {"cordon": True, "drain": True, "force": True, "scale": True, "deploy": True}
 
     async def run(self, changed: asyncio.Event) -> None:
         """Read the world, a little late."""
@@ -134,7 +134,9 @@ class FaultyCluster:
         return answer
 
     async def _send(self, step: Step) -> Answer:
-        seen = None if isinstance(step, Evict | Delete) or self._seen is None else self._seen.nodes.get(step.node)
+        seen: Node | None = None
+        if isinstance(step, Cordon | Uncordon | Unmark) and self._seen is not None:
+            seen = self._seen.nodes.get(step.node)
         roll = self._dice.random()
         chances = self._trouble
         for chance, outcome in (

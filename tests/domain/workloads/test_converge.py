@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from hangar.domain.decision import Accepted, Answer, Apply, Busy, Denied, Trouble, Unknown
+from hangar.domain.decision import Accepted, Answer, Answered, Apply, Busy, Denied, Trouble, Unknown
 from hangar.domain.limits import RETRY_FIRST_S, RETRY_MAX_S
-from hangar.domain.view import View, key_of
+from hangar.domain.view import StepKey, View, key_of
 from hangar.domain.workloads.converge import Converging, converge, errand
 from hangar.domain.workloads.graph import Desired, Graph, GraphRef
 from tests.domain.building import LLAMA, NOON, a_component, a_graph, a_view, an_answer, at, desired
@@ -105,7 +105,7 @@ def test_a_newer_revision_does_not_wait_for_the_pause_of_an_older_one() -> None:
 def test_it_looks_again_when_the_first_of_the_pauses_is_over() -> None:
     graphs = [a_graph(), a_graph(ref=OTHER)]
     rows = [desired(7), desired(7, ref=OTHER)]
-    answers = {}
+    answers: dict[StepKey, Answered] = {}
     for row, graph, tries in zip(rows, graphs, (3, 2), strict=True):
         answers |= an_answer(write(row, graph), Denied("403"), tries=tries, operation=errand(row))
     assert converge(rows, a_view(*graphs, answers=answers), NOON).recheck_at == at(2 * RETRY_FIRST_S)

@@ -7,10 +7,12 @@ from hangar.domain.cordon import why_not
 from hangar.domain.decision import (
     Accepted,
     Answer,
+    Apply,
     BudgetFull,
     Busy,
     Cordon,
     Delete,
+    Denied,
     Evict,
     Gone,
     Namesake,
@@ -35,8 +37,24 @@ def take(world: World, step: Step) -> Answer:
             return _delete(world, step)
         case Cordon() | Uncordon() | Unmark():
             return _patch(world, step)
+        case Apply():
+            return _apply(world, step)
         case _ as never:
             assert_never(never)
+
+
+def _apply(world: World, step: Apply) -> Answer:
+    graph = world.snapshot().graphs.get(step.graph)
+    if graph is None:
+        return Gone()
+    if graph.uid != step.uid:
+        return Namesake()
+    if graph.version != step.version:
+        return Busy(f"409: graph {step.graph} was changed since it was read", trouble=Trouble.CONFLICT)
+    if missing := [name for name in step.counts if graph.component(name) is None]:
+        return Denied(f"422: graph {step.graph} has no component {', '.join(missing)}")
+    world.dynamo.write(step.graph, step.counts, MANAGER, step.rev)
+    return Accepted()
 
 
 def _patch(world: World, step: Cordon | Uncordon | Unmark) -> Answer:

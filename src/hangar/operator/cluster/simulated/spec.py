@@ -1,10 +1,11 @@
-"""What a simulated cluster is built of, as a scenario declares it: nodes, workloads, what guards and bounds them."""
+"""What a simulated cluster is built of, as a scenario declares it: nodes, workloads, graphs, what bounds them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hangar.domain.placing import NO_DEMANDS, Demands, NodeTerm
 from hangar.domain.snapshot import Taint, Toleration
+from hangar.domain.workloads.graph import Role
 
 GPU = "nvidia.com/gpu"
 
@@ -63,6 +64,26 @@ class WorkloadSpec:
     namespace: str = "default"
     pinned: tuple[str, ...] = ()
     group_size: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentSpec:
+    """A component of a graph; each of its replicas is `node_count` pods, which serve only together."""
+
+    name: str
+    role: Role
+    replicas: int = 1
+    template: PodTemplate = PodTemplate()
+    node_count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSpec:
+    """A DynamoGraphDeployment."""
+
+    name: str
+    components: tuple[ComponentSpec, ...]
+    namespace: str = "default"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,17 @@ from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OwnerUid, PodUid
 from hangar.domain.index import ClusterIndex
 from hangar.domain.placing import HOST_NAME, Volume, VolumeClaim
 from hangar.domain.snapshot import Budget, Node, OwnerRef, Pod, PodPhase, Snapshot
+from hangar.domain.workloads.graph import GraphRef
 from hangar.operator.cluster.simulated.admission import Admission
 from hangar.operator.cluster.simulated.budgets import Budgets
 from hangar.operator.cluster.simulated.controllers import Controllers, new_pod
+from hangar.operator.cluster.simulated.dynamo import Dynamo
 from hangar.operator.cluster.simulated.kubelets import PATIENCE_S, UNHEARD_AFTER_S, Kubelets, PodFate
 from hangar.operator.cluster.simulated.scheduler import Scheduler
 from hangar.operator.cluster.simulated.spec import (
     BudgetSpec,
     ClaimSpec,
+    GraphSpec,
     NodeSpec,
     PodTemplate,
     QuotaSpec,
@@ -41,6 +44,7 @@ class World:
         uid: What pins it, as the UID of a real cluster's kube-system does.
         workloads: By the UID of the controller at the top; a live view.
         admission, webhooks: What the API server asks before it acts.
+        dynamo: What keeps the graphs.
     """
 
     def __init__(self, now: datetime, uid: str = "simulated") -> None:
@@ -53,6 +57,7 @@ class World:
         self._budgets = Budgets(self._state, self._controllers.wanted)
         self.webhooks = Webhooks(self._state, self._kubelets.delete)
         self.workloads = self._controllers.workloads
+        self.dynamo = Dynamo(self._state, self._controllers)
 
     # --- time and sight -----------------------------------------------------------------------------------------------
 
@@ -134,6 +139,10 @@ class World:
     def add_workload(self, spec: WorkloadSpec) -> OwnerRef:
         """Add a workload whose pods are placed and ready at once; return its top controller."""
         return self._controllers.add(spec)
+
+    def add_graph(self, spec: GraphSpec) -> GraphRef:
+        """Add a graph whose pods are placed and ready at once."""
+        return self.dynamo.add(spec)
 
     def add_bare_pod(self, name: str, node: str, template: PodTemplate, namespace: str = "default") -> Pod:
         """Add a pod that no controller owns, ready at once."""
@@ -220,6 +229,7 @@ class World:
         """Delete a namespace: nothing new is let in, and all that is in it goes."""
         self.admission.terminate(namespace)
         self._budgets.drop_all(namespace)
+        self.dynamo.drop_all(namespace)
         for owner, workload in list(self.workloads.items()):
             if workload.spec.namespace == namespace:
                 self.remove_workload(owner)
@@ -227,6 +237,18 @@ class World:
         for pod in bare:
             self.at(CONTROLLER_LAG_S, lambda each=pod: self.delete_pod(each.ref.uid))  # type: ignore[misc]
         self.on_change()
+
+    def remove_graph(self, ref: GraphRef) -> None:
+        """Delete a graph; its pods follow."""
+        self.dynamo.drop(ref)
+
+    def scale_graph_by_hand(self, ref: GraphRef, component: str, replicas: int, manager: str = "kubectl") -> None:
+        """Ask for another count of a component as somebody else would: our revision stays on the graph."""
+        self.dynamo.write(ref, {component: replicas}, manager)
+
+    def pause_graph_by_hand(self, ref: GraphRef, *, on: bool = True) -> None:
+        """Mark a graph so that its operator leaves it alone, or take the mark off."""
+        self.dynamo.pause(ref, on=on)
 
     def delete_pod(self, uid: PodUid, grace_s: int | None = None) -> None:
         """Begin a pod's deletion."""
