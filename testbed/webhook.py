@@ -1,4 +1,4 @@
-"""An admission webhook for evictions: a server on loopback that answers what a test tells it to."""
+"""An admission webhook, for evictions or else: a server on loopback that answers what a test tells it to."""
 
 import base64
 import json
@@ -16,12 +16,25 @@ Document = dict[str, Any]
 
 KIND = "ValidatingWebhookConfiguration"
 
+EVICTIONS: Document = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "operations": ["CREATE"],
+    "resources": ["pods/eviction"],
+}
+CHANGES_OF_GRAPHS: Document = {
+    "apiGroups": ["nvidia.com"],
+    "apiVersions": ["*"],
+    "operations": ["UPDATE"],
+    "resources": ["dynamographdeployments"],
+}
+
 Answer = Callable[[Document], Document | None]
 """Takes an admission request and returns the response without its UID; None answers nothing until the end."""
 
 
 def allow(_: Document) -> Document:
-    """Let an eviction pass."""
+    """Let it pass."""
     return {"allowed": True}
 
 
@@ -39,8 +52,9 @@ class Webhook:
         name: Its name, with two dots at least.
         answer: What it says; for evictions that are a dry run, too.
         timeout_s: How long the API server waits for it, in whole seconds.
-        lets_pass: Whether evictions pass where it does not answer.
-        namespace: Whose evictions it is asked about; all where none is named.
+        lets_pass: Whether what it is asked about passes where it does not answer.
+        namespace: In which namespace it is asked; in all where none is named.
+        rule: What it is asked about.
     """
 
     def __init__(
@@ -52,6 +66,7 @@ class Webhook:
         timeout_s: int = 5,
         lets_pass: bool = False,
         namespace: str | None = None,
+        rule: Document = EVICTIONS,
     ) -> None:
         self.asked: list[Document] = []
         self._bed = bed
@@ -59,6 +74,7 @@ class Webhook:
         self._timeout_s = timeout_s
         self._lets_pass = lets_pass
         self._namespace = namespace
+        self._rule = rule
         self._ended = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(answer, self.asked, self._ended))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -104,7 +120,6 @@ class Webhook:
         until(f"the webhook {self._name} is asked", is_asked)
 
     def _configuration(self) -> Document:
-        rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/eviction"]}
         client = {
             "url": f"https://127.0.0.1:{self._server.server_port}/",
             "caBundle": base64.b64encode(self._bed.ca_file.read_bytes()).decode(),
@@ -112,7 +127,7 @@ class Webhook:
         webhook: Document = {
             "name": self._name,
             "clientConfig": client,
-            "rules": [rule],
+            "rules": [self._rule],
             "sideEffects": "NoneOnDryRun",
             "admissionReviewVersions": ["v1"],
             "failurePolicy": "Ignore" if self._lets_pass else "Fail",

@@ -19,12 +19,14 @@ from hangar.domain.snapshot import (
     PodRef,
     Snapshot,
 )
+from hangar.domain.workloads.graph import Component, Graph, GraphRef, Role
+from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL
 
 NOON = datetime(2026, 10, 27, 12, tzinfo=UTC)
 
 UIDS = st.sampled_from("abcdef")
 NAMESPACES = st.sampled_from(("one", "two"))
-LABELS = st.dictionaries(st.sampled_from(("app", "tier")), st.sampled_from(("x", "y")))
+LABELS = st.dictionaries(st.sampled_from(("app", "tier", GRAPH_LABEL, COMPONENT_LABEL)), st.sampled_from(("x", "y")))
 OWNERS = st.sampled_from(("o", "p", "q"))
 
 
@@ -40,7 +42,7 @@ def pods(draw: st.DrawFn) -> Pod:
         # A pod's UID has one namespace for ever.
         PodRef("one" if uid < "d" else "two", f"pod-{uid}", PodUid(uid)),
         draw(st.none() | st.sampled_from((NodeName("n1"), NodeName("n2")))),
-        PodPhase.RUNNING,
+        draw(st.sampled_from((PodPhase.RUNNING, PodPhase.SUCCEEDED))),
         ready=draw(st.booleans()),
         created_at=NOON,
         labels=draw(LABELS),
@@ -64,8 +66,19 @@ def owners(draw: st.DrawFn) -> Owner:
     return Owner(owner_ref(uid), "one", 1, owner_ref(parent) if parent is not None and parent > uid else None)
 
 
-Change: TypeAlias = Pod | Budget | Owner | tuple[str, str]
-DROPS = st.tuples(st.just("pod"), UIDS) | st.tuples(st.just("budget"), UIDS) | st.tuples(st.just("owner"), OWNERS)
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    ref = GraphRef(draw(NAMESPACES), draw(st.sampled_from(("x", "y"))))
+    return Graph(ref, "u", "1", "v1", (Component("x", Role.WORKER, 1), Component("z", Role.WORKER, 1)))
+
+
+Change: TypeAlias = Pod | Budget | Owner | Graph | tuple[str, str]
+DROPS = (
+    st.tuples(st.just("pod"), UIDS)
+    | st.tuples(st.just("budget"), UIDS)
+    | st.tuples(st.just("owner"), OWNERS)
+    | st.tuples(st.just("graph"), st.sampled_from(("x", "y")))
+)
 
 
 def apply(index: ClusterIndex, change: Change) -> None:
@@ -76,6 +89,10 @@ def apply(index: ClusterIndex, change: Change) -> None:
             index.put_budget(change)
         case Owner():
             index.put_owner(change)
+        case Graph():
+            index.put_graph(change)
+        case ("graph", name):
+            index.drop_graph(GraphRef("one", name))
         case ("pod", uid):
             index.drop_pod(PodUid(uid))
         case ("budget", uid):
@@ -103,11 +120,21 @@ def assert_in_step(shown: Snapshot) -> None:
         assert set(shown.pods_by_budget.get(budget_uid, ())) == {
             uid for uid, pod in shown.pods.items() if budget.guards(pod)
         }
+    for ref, graph in shown.graphs.items():
+        assert [each.pods for each in graph.components] == [
+            sum(
+                pod.ref.namespace == ref.namespace
+                and not pod.is_finished
+                and (pod.labels.get(GRAPH_LABEL), pod.labels.get(COMPONENT_LABEL)) == (ref.name, each.name)
+                for pod in shown.pods.values()
+            )
+            for each in graph.components
+        ]
     assert shown.budgets_by_pod.keys() <= shown.pods.keys()
     assert shown.pods_by_budget.keys() <= shown.budgets.keys()
 
 
-@given(st.lists(pods() | budgets() | owners() | DROPS, max_size=30))
+@given(st.lists(pods() | budgets() | owners() | graphs() | DROPS, max_size=30))
 def test_after_any_changes_every_bucket_is_in_step(changes: list[Change]) -> None:
     index = ClusterIndex()
     for change in changes:
@@ -124,3 +151,18 @@ def test_a_snapshot_stays_as_it_was_taken() -> None:
     index.drop_pod(PodUid("a"))
     assert list(before.pods_on(NodeName("n1"))) == [pod]
     assert index.snapshot().pods == {}
+
+
+def test_terminating_pods_count_and_what_a_graph_says_of_its_pods_does_not() -> None:
+    index = ClusterIndex()
+    labels = {GRAPH_LABEL: "chat", COMPONENT_LABEL: "decode"}
+    ref = PodRef("one", "p", PodUid("a"))
+    pod = Pod(ref, None, PodPhase.RUNNING, ready=True, created_at=NOON, labels=labels, deletion_at=NOON)
+    graph = Graph(GraphRef("one", "chat"), "u", "1", "v1", (Component("decode", Role.DECODE, 0, pods=9),))
+    index.put_pod(pod)
+    index.put_graph(graph)
+    before = index.snapshot()
+    assert [each.pods for each in before.graphs[graph.ref].components] == [1]
+    index.put_pod(replace(pod, phase=PodPhase.FAILED))
+    assert [each.pods for each in index.snapshot().graphs[graph.ref].components] == [0]
+    assert [each.pods for each in before.graphs[graph.ref].components] == [1]

@@ -139,7 +139,7 @@ def _every_access() -> list[Access]:
 
 def _how_needed(each: Access, name: str) -> str:
     if each in OPTIONAL:
-        return "optional" if name != "cordon" else ""
+        return "optional" if name in ("drain", "force") else ""
     return "yes" if each in NEEDED[name] else ""
 
 

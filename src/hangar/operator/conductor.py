@@ -20,10 +20,11 @@ from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import ClusterSettings, StepKey, StepName, View, key_of, retry_at
 from hangar.domain.workloads.converge import converge, errand
 from hangar.domain.workloads.graph import Desired, GraphRef
-from hangar.operator.documents import progress_doc, result_doc
+from hangar.operator.documents import result_doc
 from hangar.operator.pace import Pace
 from hangar.operator.questions import Questions
 from hangar.operator.turn import ENDING, OpenJob, turn, view_of
+from hangar.wire.documents import progress_doc
 from hangar.wire.operator import Ack, DesiredDoc, JobDoc, JsonObject, ProgressDoc, ReportDoc, ResultDoc, SyncAnswer
 
 

@@ -41,6 +41,22 @@ def a_budget(name: str = "web", *, version: int = 1, generation: int = 1, **spec
     return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec, "status": {}}
 
 
+def a_graph(version: str, name: str = "chat", *, at: int = 1, **parts: Any) -> Document:
+    """Return a graph in one version of the API; `at` is its resourceVersion, `components` those of its spec."""
+    metadata = {
+        "namespace": "serving",
+        "name": name,
+        "uid": f"uid-{name}",
+        "resourceVersion": str(at),
+        "generation": 3,
+        **parts.pop("metadata", {}),
+    }
+    field = "components" if version == "v1beta1" else "services"
+    spec = {field: parts.pop("components", [] if version == "v1beta1" else {})}
+    kind = "DynamoGraphDeployment"
+    return {"apiVersion": f"nvidia.com/{version}", "kind": kind, "metadata": metadata, "spec": spec, **parts}
+
+
 def a_refusal(code: int, message: str = "no", *, reason: str = "", **details: Any) -> Document:
     return {
         "apiVersion": "v1",

@@ -61,15 +61,27 @@ class Asked:
     headers: Mapping[str, str]
 
 
+NO_GRAPHS = Says(404, "404 page not found")
+"""What a server says to the question for a version of a group that it does not have."""
+
+
 class FakeServer(httpx2.AsyncBaseTransport):
-    """Replies from a script in its order; once it is through, requests hang."""
+    """Replies from a script in its order; once it is through, requests hang.
+
+    `kinds` are replies to the question what is served of a version of NVIDIA's group: they need no place in the
+    script, and leave no trace.
+    """
 
     def __init__(self, *script: Scripted) -> None:
         self.script = list(script)
+        self.kinds: dict[str, Scripted] = {"v1beta1": NO_GRAPHS, "v1alpha1": NO_GRAPHS}
         self.asked: list[Asked] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         content = await request.aread()
+        version = request.url.path.removeprefix("/apis/nvidia.com/")
+        if version in self.kinds:
+            return await _replied(self.kinds[version])
         next_one = self.script.pop(0) if self.script else Stalls()
         if not (isinstance(next_one, Breaks) and not next_one.has_left):
             trace = request.extensions.get("trace")
@@ -85,17 +97,21 @@ class FakeServer(httpx2.AsyncBaseTransport):
                 dict(request.headers),
             )
         )
-        match next_one:
-            case Says(code=code, document=document, headers=headers):
-                if isinstance(document, str):
-                    return httpx2.Response(code, headers=dict(headers), text=document)
-                return httpx2.Response(code, headers=dict(headers), json=document)
-            case Streams():
-                return httpx2.Response(200, content=_pieces(next_one))
-            case Breaks(error=error):
-                raise error
-            case Stalls():
-                return await _never()
+        return await _replied(next_one)
+
+
+async def _replied(scripted: Scripted) -> httpx2.Response:
+    match scripted:
+        case Says(code=code, document=document, headers=headers):
+            if isinstance(document, str):
+                return httpx2.Response(code, headers=dict(headers), text=document)
+            return httpx2.Response(code, headers=dict(headers), json=document)
+        case Streams():
+            return httpx2.Response(200, content=_pieces(scripted))
+        case Breaks(error=error):
+            raise error
+        case Stalls():
+            return await _never()
 
 
 async def _pieces(stream: Streams) -> AsyncIterator[bytes]:

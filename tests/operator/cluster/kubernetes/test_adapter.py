@@ -332,23 +332,24 @@ def test_a_cluster_that_cannot_be_asked_is_an_error_that_says_why(reply: Scripte
     virtually(main())
 
 
-def test_a_drain_needs_the_right_to_evict_and_force_the_one_to_delete_beside_it() -> None:
+def test_each_operation_is_granted_where_all_rights_that_it_needs_are() -> None:
     async def main() -> None:
         async with Bench() as bench:
             questions = len({each for needed in NEEDED.values() for each in needed})
             bench.server.script = [Says(201, {"status": {"allowed": True}})] * questions
-            assert await bench.cluster.grants() == {"cordon": True, "drain": True, "force": True}
+            assert await bench.cluster.grants() == dict.fromkeys(NEEDED, True)
             asked = [each.body["spec"]["resourceAttributes"] for each in bench.server.asked]
             assert {"group": "", "resource": "pods", "verb": "create", "subresource": "eviction"} in asked
             assert {"group": "", "resource": "pods", "verb": "delete", "subresource": ""} in asked
             assert not any(each["resource"] == "persistentvolumes" for each in asked)
-            for key, value, granted in (
-                ("verb", "delete", {"cordon": True, "drain": True, "force": False}),
-                ("subresource", "eviction", {"cordon": True, "drain": False, "force": False}),
-                ("verb", "patch", {"cordon": False, "drain": False, "force": False}),
+            for key, value, lost in (
+                ("verb", "delete", {"force", "deploy"}),
+                ("subresource", "eviction", {"drain", "force"}),
+                ("verb", "patch", set(NEEDED)),
+                ("group", "nvidia.com", {"scale", "deploy"}),
             ):
                 bench.server.script = [Says(201, {"status": {"allowed": each[key] != value}}) for each in asked]
-                assert await bench.cluster.grants() == granted
+                assert await bench.cluster.grants() == {name: name not in lost for name in NEEDED}
 
     virtually(main())
 

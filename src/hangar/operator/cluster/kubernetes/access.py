@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from hangar.operator.cluster.kubernetes.translate_graph import GROUP, PLURAL
 from hangar.operator.cluster.kubernetes.watched import BUDGETS, CLAIMS, NODES, OWNERS, PODS, QUOTAS, VOLUMES
 
 PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -45,12 +46,15 @@ _PODS = (
 )
 
 _DRAIN = (*_NODES, *_PODS, Access("", "pods", "create", subresource="eviction"))
+_GRAPHS = (*_reading(GROUP, PLURAL), Access(GROUP, PLURAL, "get"), Access(GROUP, PLURAL, "patch"))
 
 NEEDED: Mapping[str, tuple[Access, ...]] = MappingProxyType(
     {
         "cordon": _NODES,
         "drain": _DRAIN,
         "force": (*_DRAIN, Access("", "pods", "delete")),
+        "scale": _GRAPHS,
+        "deploy": (*_GRAPHS, Access(GROUP, PLURAL, "create"), Access(GROUP, PLURAL, "delete")),
     }
 )
 """By operation. Beside these the operator needs `get` on the namespace kube-system, which pins the cluster."""

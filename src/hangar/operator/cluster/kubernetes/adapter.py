@@ -17,6 +17,7 @@ from hangar.domain.cordon import why_not
 from hangar.domain.decision import (
     Accepted,
     Answer,
+    Apply,
     Busy,
     Cordon,
     Delete,
@@ -35,6 +36,7 @@ from hangar.domain.limits import EVICTION_TIMEOUT_S
 from hangar.domain.snapshot import Snapshot
 from hangar.operator.cluster.kubernetes import access, answers, resources
 from hangar.operator.cluster.kubernetes.api import MERGE_PATCH, Api, NoReplyError, NotSentError, WithheldError
+from hangar.operator.cluster.kubernetes.apply import apply
 from hangar.operator.cluster.kubernetes.reflector import Jitter
 from hangar.operator.cluster.kubernetes.resources import CORDON_ANNOTATION
 from hangar.operator.cluster.kubernetes.server_clock import ServerClock
@@ -133,6 +135,8 @@ class KubernetesCluster:
                     return await self._evict(step, gate, deadline_s)
                 case Delete():
                     return await self._delete(step, gate, deadline_s)
+                case Apply():
+                    return await apply(self._api, self._sight.graphs, step, gate, lambda: self._left_s(deadline_s))
                 case _:
                     assert_never(step)
         except WithheldError as error:

@@ -20,6 +20,7 @@ from hangar.domain.decision import (
     Unknown,
 )
 from hangar.operator.cluster.kubernetes.envelopes import Status
+from hangar.operator.cluster.kubernetes.translate_graph import PLURAL
 
 NO_STATUS = Status()
 
@@ -32,6 +33,7 @@ SEVERAL_BUDGETS_TEXT = "more than one PodDisruptionBudget"
 OTHER_UID = re.compile(r"UID in (the )?precondition")  # as evictions say it, and as deletions do
 WEBHOOK_DENIAL = re.compile(r'admission webhook "[^"]*" denied the request')
 WEBHOOK_FAILURE = re.compile(r'failed calling webhook "[^"]*"')
+CONVERSION_FAILURE = re.compile(r"conversion webhook for .* failed")
 WEBHOOK_SILENCE = re.compile(r"failed calling webhook .*(deadline exceeded|timed out|timeout(?!=))", re.IGNORECASE)
 
 COME_BACK_LATER = (429, 503)
@@ -104,13 +106,31 @@ def of_write(reply: Reply) -> Answer:
     return Accepted() if reply.is_success else _of_any(reply, reply.status())
 
 
+def of_apply(reply: Reply) -> Answer:
+    """Return what a reply to a change of a graph at one version means.
+
+    Whatever trouble the server was in, the change may be sent again: if it was made after all, its version is over.
+    """
+    if reply.is_success:
+        return Accepted()
+    status = reply.status()
+    if reply.code == 422 and not status.details.causes:  # what is invalid has causes, a test that failed has none
+        return Busy(reply.text(), trouble=Trouble.CONFLICT)
+    answer = _of_any(reply, status)
+    if isinstance(answer, Unknown) and reply.code >= 500:
+        is_webhooks = CONVERSION_FAILURE.search(status.message) is not None
+        trouble = Trouble.WEBHOOK if is_webhooks else Trouble.UNAVAILABLE
+        return Busy(answer.message, _pause_s(reply, status), trouble)
+    return answer
+
+
 def _of_any(reply: Reply, status: Status) -> Answer:
     if WEBHOOK_DENIAL.search(status.message) is not None:  # with whatever code it likes, 400 where it names none
         if reply.code in COME_BACK_LATER:
             return Busy(reply.text(), _pause_s(reply, status), Trouble.WEBHOOK)
         return Denied(reply.text(), by_webhook=True)
     match reply.code:
-        case 404 if status.details.kind in ("pods", "nodes", "namespaces"):
+        case 404 if status.details.kind in KINDS:
             return Gone()
         case 403 if _has_cause(status, TERMINATING_CAUSE):
             return Busy(reply.text(), trouble=Trouble.NAMESPACE_TERMINATING)
@@ -125,6 +145,9 @@ def _of_any(reply: Reply, status: Status) -> Answer:
         case _:
             return Unknown(_of_webhook(reply, status))
 
+
+KINDS = frozenset({"pods", "nodes", "namespaces", PLURAL})
+"""What the server's own 404 is about."""
 
 TROUBLES: Mapping[int, Trouble] = MappingProxyType(
     {

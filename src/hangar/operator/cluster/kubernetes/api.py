@@ -30,6 +30,7 @@ UNCOMPRESSED = {"Accept-Encoding": "identity"}
 """A compressed watch says nothing after its first objects: what follows does not reach the reader."""
 
 MERGE_PATCH = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
 JSON = "application/json"
 
 

@@ -68,3 +68,15 @@ class Status(msgspec.Struct, frozen=True, rename="camel"):
     reason: str = ""
     message: str = ""
     details: StatusDetails = StatusDetails()
+
+
+class ServedKind(msgspec.Struct, frozen=True, rename="camel"):
+    """One kind that is served, by its plural; subresources too."""
+
+    name: str = ""
+
+
+class ServedKinds(msgspec.Struct, frozen=True, rename="camel"):
+    """What is served of one version of a group."""
+
+    resources: tuple[ServedKind, ...] | None = None

@@ -9,6 +9,7 @@ from hangar.domain.index import ClusterIndex
 from hangar.domain.placing import Quota
 from hangar.domain.snapshot import Node, Pod, PodRef, Snapshot
 from hangar.operator.cluster.kubernetes.api import Api
+from hangar.operator.cluster.kubernetes.graphs import Graphs
 from hangar.operator.cluster.kubernetes.health import Health
 from hangar.operator.cluster.kubernetes.mirror import Mirror
 from hangar.operator.cluster.kubernetes.reflector import Jitter, Reflector
@@ -27,7 +28,7 @@ from hangar.operator.cluster.port import Watch
 V = TypeVar("V")
 
 OPTIONAL_WAIT_S = 2.0
-"""How long the first snapshot waits for what only the fit reads: it comes as fast as the rest, or it is in trouble."""
+"""How long the first snapshot waits for what nodes can do without: it comes as fast as the rest, or is in trouble."""
 
 
 class Reads(Protocol):
@@ -65,10 +66,12 @@ class Sight:
             # A mirror a kind: what a list of one kind does not name is gone, and the others are not its business.
             *(self._mirrored(each, index.put_owner, lambda owner: index.drop_owner(owner.ref.uid)) for each in OWNERS),
         )
+        self.graphs = Graphs(api, index.put_graph, index.drop_graph, self._tell, jitter)
         self._optional: tuple[Reads, ...] = (
             self._mirrored(CLAIMS, index.put_claim, lambda claim: index.drop_claim(claim.namespace, claim.name)),
             self._mirrored(VOLUMES, index.put_volume, lambda volume: index.drop_volume(volume.name)),
             self._mirrored(QUOTAS, self._put_quota, self._drop_quota),
+            self.graphs,
         )
 
     async def run(self, changed: asyncio.Event) -> None:
@@ -85,7 +88,7 @@ class Sight:
     def snapshot(self) -> Snapshot | None:
         """Return the cluster as known now, or None before every kind was read once, or refused.
 
-        What only the fit reads is waited for a moment, and never makes a snapshot unreadable.
+        What only the fit reads, and graphs, are waited for a moment, and never make a snapshot unreadable.
         """
         if not all(each.health.is_settled for each in self._needed):
             return None
@@ -93,7 +96,8 @@ class Sight:
             return None
         self._has_waited = True
         troubles = (each.health.unreadable() for each in self._needed)
-        return self._index.snapshot(tuple(each for each in troubles if each is not None))
+        unreadable = tuple(each for each in troubles if each is not None)
+        return self._index.snapshot(unreadable, self.graphs.health.unreadable())
 
     def watches(self) -> tuple[Watch, ...]:
         """Return how reading goes, kind by kind."""

@@ -8,9 +8,18 @@ import msgspec
 
 from hangar.domain.placing import Quota, Volume, VolumeClaim
 from hangar.domain.snapshot import Budget, Node, Owner, Pod
-from hangar.operator.cluster.kubernetes import resources, resources_pod, translate, translate_fit, translate_pod
+from hangar.operator.cluster.kubernetes import (
+    dynamo_v1alpha1,
+    dynamo_v1beta1,
+    resources,
+    resources_pod,
+    translate,
+    translate_fit,
+    translate_pod,
+)
 from hangar.operator.cluster.kubernetes.mirror import Entry
 from hangar.operator.cluster.kubernetes.resources import Object
+from hangar.operator.cluster.kubernetes.translate_graph import GROUP, PLURAL, SeenGraph
 
 T = TypeVar("T", bound=Object)
 V = TypeVar("V")
@@ -35,14 +44,14 @@ class Watched(Generic[V]):
         return f"{prefix}/{self.version}/{self.plural}"
 
 
-def _watched(group: str, plural: str, struct: type[T], translated: Callable[[T], V]) -> Watched[V]:
+def _watched(group: str, plural: str, struct: type[T], translated: Callable[[T], V], version: str = "v1") -> Watched[V]:
     decoder = msgspec.json.Decoder(struct)
 
     def read(raw: bytes | msgspec.Raw) -> Entry[V]:
         seen = decoder.decode(raw)
         return Entry(seen.metadata.uid, int(seen.metadata.resource_version), translated(seen))
 
-    return Watched(group, "v1", plural, read)
+    return Watched(group, version, plural, read)
 
 
 NODES: Watched[Node] = _watched("", "nodes", resources.Node, translate.node)
@@ -62,3 +71,9 @@ CLAIMS: Watched[VolumeClaim] = _watched(
 )
 VOLUMES: Watched[Volume] = _watched("", "persistentvolumes", resources.PersistentVolume, translate_fit.volume)
 QUOTAS: Watched[Quota | None] = _watched("", "resourcequotas", resources.ResourceQuota, translate_fit.quota)
+
+# The newest first: where a cluster serves both, it is the one that Dynamo's own programs use.
+GRAPHS: tuple[Watched[SeenGraph], ...] = (
+    _watched(GROUP, PLURAL, dynamo_v1beta1.GraphObject, dynamo_v1beta1.graph, dynamo_v1beta1.VERSION),
+    _watched(GROUP, PLURAL, dynamo_v1alpha1.GraphObject, dynamo_v1alpha1.graph, dynamo_v1alpha1.VERSION),
+)
