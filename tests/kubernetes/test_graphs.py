@@ -118,6 +118,31 @@ def _ready(snapshot: Snapshot) -> Graph | None:
     return graph if [each.pods for each in graph.components] == [each.replicas for each in graph.components] else None
 
 
+def test_a_replica_of_several_nodes_counts_once_and_has_a_pod_on_each(
+    empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
+) -> None:
+    async def scene(stage: KubernetesStage) -> None:
+        await a_node(stage)
+        graphs.create(CHAT.name, {"worker": Part(replicas=2, gpus=1, node_count=2)})
+        desired = Desired(CHAT, 7, {"worker": 1})
+        with DynamoOperator(empty_bed.kube, graphs.version):
+            graph = await until(stage, "its pods are made", lambda snapshot: _with_pods(snapshot, 4))
+            assert await take(stage, written(graph, 7, worker=1)) == Accepted()
+            await settled(stage, desired)
+            graph = await until(stage, "pods are gone", lambda snapshot: _with_pods(snapshot, 2))
+        (worker,) = graph.components
+        assert (worker.node_count, worker.replicas, worker.counts) == (2, 1, Counts(1, 1, 1))
+
+    play(scene, empty_bed, operator_kubeconfig)
+
+
+def _with_pods(snapshot: Snapshot, pods: int) -> Graph | None:
+    graph = snapshot.graphs.get(CHAT)
+    if graph is None or not graph.is_observed or [each.pods for each in graph.components] != [pods]:
+        return None
+    return graph if graph.unready is None else None
+
+
 def test_counts_are_written_at_once_and_run_a_while_later(
     empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
 ) -> None:
