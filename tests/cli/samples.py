@@ -41,6 +41,28 @@ NODE = shown.Node(
 )
 CORDON = shown.Cordon(operation=OPERATION.id, actor="admin", reason="faulty GPU", manager="hangar-operator")
 
+DEPLOYMENT = shown.Deployment(
+    workload="llama-3-8b",
+    cluster="iad-1",
+    namespace="serving",
+    graph="llama",
+    state="ready",
+    desired=2,
+    observed=2,
+    ready=2,
+    held=None,
+    drained_by=None,
+    changed_by=[],
+    message="",
+    shape={"worker": 1},
+    components=[
+        shown.DeployedComponent(name="frontend", role="frontend", desired=None, replicas=1, ready=1, pods=1),
+        shown.DeployedComponent(name="worker", role="worker", desired=2, replicas=2, ready=2, pods=2),
+    ],
+    online=True,
+    operation=None,
+)
+
 
 def an_operation(**changes: Any) -> dict[str, Any]:
     """Return an operation, pending unless told otherwise."""
@@ -86,6 +108,45 @@ def a_cluster(**changes: Any) -> dict[str, Any]:
         operator_version="0.1.0",
     )
     return asdict(replace(cluster, **changes))
+
+
+def a_deployment(**changes: Any) -> dict[str, Any]:
+    """Return a workload's deployment on one cluster, ready."""
+    return asdict(replace(DEPLOYMENT, **changes))
+
+
+def a_workload(*deployments: shown.Deployment, **changes: Any) -> dict[str, Any]:
+    """Return a workload that runs on one cluster, unless told otherwise."""
+    workload = shown.Workload(
+        name="llama-3-8b",
+        project="chat",
+        state="running",
+        replicas=4,
+        placement="4 divided among 2 clusters",
+        desired=4,
+        ready=3,
+        paused_at=None,
+        policy=shown.Policy(division="divided", weighing="static", weights={}, min=0, max=None, bounds={}),
+        shape=None,
+        gpus_per_replica=2,
+        operation=None,
+        created_at="2026-10-27T12:34:56.000Z",
+        deployments=list(deployments or [DEPLOYMENT]),
+    )
+    return asdict(replace(workload, **changes))
+
+
+def a_quota(**changes: Any) -> dict[str, Any]:
+    """Return a project's quota of GPUs."""
+    return asdict(replace(shown.Quota(project="chat", resource="nvidia.com/gpu", limit=64, used=48), **changes))
+
+
+def a_project(**changes: Any) -> dict[str, Any]:
+    """Return a project with one quota."""
+    project = shown.Project(
+        name="chat", quotas={"nvidia.com/gpu": 64}, workloads=2, created_at="2026-10-27T12:34:56.000Z"
+    )
+    return asdict(replace(project, **changes))
 
 
 def an_event(**changes: Any) -> dict[str, Any]:

@@ -124,7 +124,7 @@ class ScriptedHub:
                 self.end_headers()
                 self.wfile.write(content)
 
-            do_GET = do_POST = do_DELETE = handle_one  # noqa: N815 - the names that http.server calls
+            do_GET = do_POST = do_PUT = do_DELETE = handle_one  # noqa: N815 - the names that http.server calls
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
                 pass

@@ -15,8 +15,8 @@ from hangar.cli import complete
 from hangar.cli.complete import PHASES, parser_for
 from hangar.cli.nouns import COMMANDS, NOUNS, WORDS, verbs_of
 from hangar.domain.operation import Phase
-from hangar.kinds import KINDS
-from tests.cli.samples import a_cluster, a_node, a_token, an_operation
+from hangar.kinds import KINDS, WORKLOAD_KINDS
+from tests.cli.samples import a_cluster, a_deployment, a_node, a_project, a_token, a_workload, an_operation
 from tests.cli.scripted import Answer, Request, ScriptedHub, problem
 
 PATIENCE_S = 30
@@ -37,6 +37,9 @@ def fleet(hub: ScriptedHub) -> None:
     hub.on_list("/v1/nodes", a_node(), a_node(name="n04"), a_node(name="n04", cluster="fra-1"))
     hub.on_list("/v1/clusters", a_cluster(), a_cluster(name="fra-1"))
     hub.on_list("/v1/operations", an_operation())
+    hub.on_list("/v1/workloads", a_workload(), a_workload(name="qwen", state="paused"))
+    hub.on_list("/v1/deployments", a_deployment(), a_deployment(cluster="ams-1", state="drained", desired=0, ready=0))
+    hub.on_list("/v1/projects", a_project())
     hub.on_list("/v1/tokens", a_token(), a_token(id="tok_old", revoked_at="2026-10-27T12:34:56.000Z"))
 
 
@@ -82,7 +85,7 @@ def test_nouns_verbs_and_flags_are_offered(hub: ScriptedHub, home: Path) -> None
     assert nouns == [*NOUNS, *COMMANDS, *WORDS]
     assert verbs == list(verbs_of("operation"))
     assert "--on-failure" in flags
-    assert sorted(kinds) == sorted(KINDS)
+    assert sorted(kinds) == sorted([*KINDS, *WORKLOAD_KINDS])
     assert choices == ["keep", "uncordon"]
     assert shells == ["bash", "zsh", "fish"]
     assert hub.requests == []
@@ -111,6 +114,40 @@ def test_names_are_those_that_the_hub_has_now(hub: ScriptedHub, home: Path) -> N
         ("/v1/operations", None, "running"),
         ("/v1/operations", None, "pending"),
         ("/v1/tokens", None, None),
+    ]
+
+
+def test_workloads_and_the_clusters_that_they_are_on_are_offered(hub: ScriptedHub, home: Path) -> None:
+    scaled, resumed, targets, clusters, left, on, state, project, flags, drained = completed(
+        hub,
+        home,
+        "hgr workload scale ",
+        "hgr workload resume ",
+        "hgr operation create workload.drain q",
+        "hgr operation create workload.drain llama-3-8b --cluster ",
+        "hgr workload delete llama-3-8b --cluster a",
+        "hgr deployment ls --workload llama-3-8b --cluster ",
+        "hgr deployment ls --state dr",
+        "hgr quota ls --project ",
+        "hgr workload scale llama-3-8b --rep",
+        "hgr operation create node.drain n04 --cluster ",
+    )
+    assert scaled == resumed == ["llama-3-8b", "qwen"]
+    assert targets == ["qwen"]
+    assert clusters == on == ["iad-1", "ams-1"]
+    assert left == ["ams-1"]
+    assert state == ["drained", "drifted"]
+    assert project == ["chat"]
+    assert flags == ["--replicas"]
+    assert drained == ["iad-1", "fra-1"]
+    asked = [(each.path, each.query.get("state"), each.query.get("workload")) for each in hub.requests]
+    assert asked == [
+        ("/v1/workloads", None, None),
+        ("/v1/workloads", "paused", None),
+        ("/v1/workloads", None, None),
+        *[("/v1/deployments", None, "llama-3-8b")] * 3,
+        ("/v1/projects", None, None),
+        ("/v1/clusters", None, None),
     ]
 
 
@@ -164,6 +201,8 @@ def test_a_name_comes_with_what_tells_it_from_others(hub: ScriptedHub) -> None:
     assert offered(hub, "node", "get") == {"iad-1-n03": "iad-1, cordoned"}
     assert offered(hub, "operation", "get") == {ID: "node.drain iad-1-n02 pending"}
     assert offered(hub, "cluster", "get") == {"iad-1": "online", "fra-1": "online"}
+    assert offered(hub, "workload", "get") == {"llama-3-8b": "chat, running", "qwen": "chat, paused"}
+    assert offered(hub, "project", "get") == {"chat": "2 workloads"}
 
 
 def offered(hub: ScriptedHub, noun: str, verb: str) -> Any:

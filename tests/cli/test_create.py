@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hangar.kinds import KINDS
+from hangar.kinds import KINDS, WORKLOAD_KINDS
 from tests.cli.conftest import Hgr
 from tests.cli.samples import an_operation, ended, running
 from tests.cli.scripted import Answer, ScriptedHub, problem
@@ -151,7 +151,7 @@ def test_an_unknown_type_lists_the_known_ones(hub: ScriptedHub, hgr: Hgr) -> Non
     ran = hgr("operation", "create", "node.dran", "n")
     assert (ran.code, hub.requests) == (2, [])
     assert "'node.dran'" in ran.err
-    assert all(name in ran.err for name in KINDS)
+    assert all(name in ran.err for name in (*KINDS, *WORKLOAD_KINDS))
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,15 @@ def test_a_signal_detaches_and_says_how_to_go_on(hub: ScriptedHub, parked: Parke
     assert not [request for request in hub.requests if request.path.endswith(":cancel")]
 
 
+def test_a_shorthand_detaches_as_a_creation_does(hub: ScriptedHub, parked: Parked) -> None:
+    process = start(hub, "workload", "scale", "llama-3-8b", "--replicas", "4", "--wait")
+    assert parked.is_parked.wait(PATIENCE_S)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, out) == (130, f"{ID}\n")
+    assert err.endswith(f"detached; the operation goes on. To wait for it: hgr operation wait {ID}\n")
+
+
 def test_a_hang_up_that_was_to_be_survived_is(hub: ScriptedHub, parked: Parked) -> None:
     process = start(hub, *DRAIN, ignoring=signal.SIGHUP)
     assert parked.is_parked.wait(PATIENCE_S)

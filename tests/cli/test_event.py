@@ -14,6 +14,16 @@ def test_events_say_what_happened_to_what_and_who_did_it(hub: ScriptedHub, hgr: 
     assert lines[2].endswith("operation op_1         -       began\\nwell")
 
 
+def test_what_happens_to_a_workload_on_one_cluster_is_told_by_it(hub: ScriptedHub, hgr: Hgr) -> None:
+    everywhere = {"kind": "workload", "name": "llama", "cluster": None}
+    there = {"kind": "deployment", "name": "llama", "cluster": "iad-1"}
+    hub.on_list("/v1/events", an_event(object=everywhere), an_event(object=there))
+    assert [line.split()[2:4] for line in hgr("event", "ls", "--no-headers").out.splitlines()] == [
+        ["workload", "llama"],
+        ["deployment", "iad-1/llama"],
+    ]
+
+
 def test_the_filters_are_the_hubs(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on_list("/v1/events", an_event())
     ran = hgr("event", "ls", "--type", "t", "--cluster", "c", "--object", "o", "--operation", "op_1", "-q")

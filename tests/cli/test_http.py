@@ -137,6 +137,42 @@ def test_a_post_is_not_repeated_for_ever(hub: ScriptedHub, client: Client) -> No
     assert len(hub.requests) == 4
 
 
+def test_what_is_to_be_is_said_again_over_passing_trouble(
+    hub: ScriptedHub, pauses: list[float], client: Client
+) -> None:
+    hub.on("PUT", "/x", Answer(hang_up=True), problem(503, "busy", "later"), Answer(201, {"name": "x"}))
+    assert client().put("/x", {"replicas": 4}).status == 201
+    assert [(request.method, request.body) for request in hub.requests] == [("PUT", {"replicas": 4})] * 3
+    assert len(pauses) == 2
+
+
+def test_a_removal_has_no_content_and_the_connection_is_kept(hub: ScriptedHub, client: Client) -> None:
+    hub.on("DELETE", "/x", Answer(204, content=b""))
+    hub.on("GET", "/x", problem(404, "not_found", "there is no x"))
+    one = client()
+    one.delete("/x", {"keep": "true"})
+    assert hub.requests[0].query == {"keep": "true"}
+    with pytest.raises(Refused, match="there is no x"):
+        one.get("/x")
+
+
+@pytest.mark.parametrize(("status", "is_told"), [(503, True), (409, False)])
+def test_a_removal_is_sent_once_and_what_came_of_it_is_not_claimed(
+    hub: ScriptedHub, status: int, is_told: bool, client: Client
+) -> None:
+    hub.on("DELETE", "/x", problem(status, "busy", "later"))
+    with pytest.raises(Refused) as failure:
+        client().delete("/x")
+    assert len(hub.requests) == 1
+    assert any("whether it was removed is not known" in hint for hint in failure.value.hints) is is_told
+
+
+def test_an_empty_answer_that_should_hold_something_is_told_apart(hub: ScriptedHub, client: Client) -> None:
+    hub.on("GET", "/x", Answer(200, content=b""))
+    with pytest.raises(Failure, match="instead of JSON"):
+        client().get("/x")
+
+
 @pytest.mark.parametrize("answer", [problem(409, "conflict", "held"), problem(503, "busy", "l", {"Retry-After": "60"})])
 def test_what_does_not_pass_soon_is_not_repeated(hub: ScriptedHub, answer: Answer, client: Client) -> None:
     hub.on("POST", "/x", answer)

@@ -11,8 +11,8 @@ from hangar.cli import kind_flags
 from hangar.cli.commands import Parser
 from hangar.cli.failures import UsageError
 from hangar.cli.flags import flag_of
-from hangar.cli.kind_flags import add_kind_flags, given_params
-from hangar.kinds import KINDS
+from hangar.cli.kind_flags import add_kind_flags, given_params, is_foreseen
+from hangar.kinds import KINDS, WORKLOAD_KINDS
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,16 @@ class Odd:
     weights: Mapping[str, int]
 
 
+@dataclass(frozen=True)
+class Required:
+    """Parameters that have no default, beside one that a factory makes."""
+
+    replicas: int = field(metadata={"help": "100% sure"})
+    mode: Literal["keep", "undo"]
+    note: str
+    tag: str = field(default_factory=str)
+
+
 class Kind:
     """As much of a kind as flags need."""
 
@@ -43,7 +53,7 @@ class Kind:
 
 
 def parsed(monkeypatch: pytest.MonkeyPatch, params: type[Any], *words: str) -> dict[str, object]:
-    monkeypatch.setattr(kind_flags, "KINDS", MappingProxyType({"x": Kind(params)}))
+    monkeypatch.setattr(kind_flags, "ALL", MappingProxyType({"x": Kind(params)}))
     parser = Parser(prog="p")
     add_kind_flags(parser, "x")
     assert "100% sure" in parser.format_help()
@@ -80,6 +90,19 @@ def test_what_is_not_given_is_left_to_the_hub(monkeypatch: pytest.MonkeyPatch) -
     assert parsed(monkeypatch, Params) == {}
 
 
+def test_what_has_no_default_has_to_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["--replicas", "0", "--mode", "keep", "--note", "x"]
+    assert parsed(monkeypatch, Required, *words) == {"replicas": 0, "mode": "keep", "note": "x"}
+    for at in (0, 2, 4):
+        with pytest.raises(UsageError, match=f"required: {words[at]}"):
+            parsed(monkeypatch, Required, *words[:at], *words[at + 2 :])
+
+
+def test_what_is_done_to_nodes_can_be_foreseen() -> None:
+    assert all(map(is_foreseen, KINDS))
+    assert not any(map(is_foreseen, WORKLOAD_KINDS))
+
+
 @pytest.mark.parametrize("words", [("--settle", "soon"), ("--parallel", "1m"), ("--mode", "x"), ("--check",)])
 def test_a_value_of_another_type_is_refused(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
     with pytest.raises(UsageError):
@@ -91,7 +114,7 @@ def test_a_type_without_a_form_is_a_mistake_of_ours(monkeypatch: pytest.MonkeyPa
         parsed(monkeypatch, Odd)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", [*KINDS, *WORKLOAD_KINDS])
 def test_every_kind_has_its_flags(name: str) -> None:
     parser = Parser(prog="p")
     add_kind_flags(parser, name)

@@ -16,7 +16,7 @@ def test_the_version_is_told(hgr: Hgr, words: tuple[str, ...]) -> None:
     ("words", "said"),
     [
         ((), "a noun is missing"),
-        (("workloads",), "there is no noun 'workloads'; known: operation, node, device, cluster, event, token"),
+        (("workloads",), "there is no noun 'workloads'; known: operation, workload, deployment, node, "),
         (("node",), "hgr node needs a verb: ls, get"),
         (("node", "list"), "hgr node has no verb 'list'; it has: ls, get"),
         (("node", "ls", "extra"), "unrecognized arguments: extra"),

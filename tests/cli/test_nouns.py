@@ -8,9 +8,13 @@ from hangar.cli.nouns import COMMANDS, NOUNS, command_of, verbs_of
 def test_each_noun_has_the_verbs_of_the_design() -> None:
     assert {noun: list(verbs_of(noun)) for noun in NOUNS} == {
         "operation": ["create", "ls", "get", "wait", "cancel", "events"],
+        "workload": ["ls", "get", "apply", "scale", "pause", "resume", "delete"],
+        "deployment": ["ls"],
         "node": ["ls", "get"],
         "device": ["ls"],
         "cluster": ["ls", "get"],
+        "project": ["ls", "get", "apply", "delete"],
+        "quota": ["ls"],
         "event": ["ls"],
         "token": ["create", "ls", "revoke"],
         "context": ["ls", "current", "use", "set", "rm"],

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.cli.samples import a_node
+from tests.cli.samples import a_node, a_workload
 from tests.cli.scripted import ScriptedHub
 
 PROGRAM = """
@@ -52,9 +52,15 @@ def test_a_list_over_http_needs_little(hub: ScriptedHub, words: tuple[str, ...])
     assert imported_by(hub, *words) & NOT_FOR_A_LIST == set()
 
 
+def test_a_list_of_what_operations_change_pays_for_none_of_them(hub: ScriptedHub) -> None:
+    hub.on_list("/v1/workloads", a_workload())
+    assert imported_by(hub, "workload", "ls") & (NOT_FOR_A_LIST | {"hangar.cli.create"}) == set()
+
+
 def test_help_needs_next_to_nothing(hub: ScriptedHub) -> None:
     assert imported_by(hub, "--help") & NOT_FOR_HELP == set()
 
 
 def test_even_a_creation_needs_no_library(hub: ScriptedHub) -> None:
     assert imported_by(hub, "operation", "create", "node.drain", "--help") & (NEVER | {"argcomplete"}) == set()
+    assert imported_by(hub, "workload", "scale", "--help") & (NEVER | {"argcomplete", "yaml"}) == set()

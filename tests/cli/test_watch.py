@@ -14,7 +14,17 @@ import pytest
 from hangar.cli import stream, watch
 from hangar.cli.operation import fits
 from tests.cli.conftest import Hgr
-from tests.cli.samples import a_cluster, a_device, a_node, an_event, an_operation, ended, running
+from tests.cli.samples import (
+    a_cluster,
+    a_deployment,
+    a_device,
+    a_node,
+    a_workload,
+    an_event,
+    an_operation,
+    ended,
+    running,
+)
 from tests.cli.scripted import Answer, ScriptedHub, problem
 from tests.cli.test_stream import OVER, PATH, message, reset
 
@@ -213,6 +223,20 @@ def test_what_no_event_tells_is_seen_after_a_while(hub: ScriptedHub, hgr: Hgr, m
     hub.on("GET", "/v1/devices", page(a_device()), second)
     hub.on("GET", PATH, Answer(stream=silent()), OVER)
     assert [line[-1] for line in lines(hgr("device", "ls", "--watch").out)] == ["FREE", "2", "0"]
+
+
+def test_workloads_and_deployments_have_a_new_line_when_more_of_them_is_ready(hub: ScriptedHub, hgr: Hgr) -> None:
+    of = {"kind": "workload", "name": "llama-3-8b", "cluster": None}
+    hub.on("GET", "/v1/workloads", page(a_workload(ready=3)), page(a_workload(ready=4)))
+    hub.on("GET", "/v1/deployments", page(a_deployment(ready=1)), page(a_deployment(ready=2)))
+    fed(hub, message(8, object=of), message(9))
+    rows = lines(hgr("workload", "ls", "--watch", "--no-headers").out)
+    assert [line[4] for line in rows] == ["3/4", "4/4"]
+    fed(hub, message(8, object=of), message(9))
+    ran = hgr("deployment", "ls", "-w", "--no-headers", "--cluster", "iad-1")
+    assert [line[5] for line in lines(ran.out)] == ["1", "2"]
+    # What is done to a workload is no matter of one cluster, and the feed of one would not tell of it.
+    assert [asked.query.get("cluster") for asked in hub.asked("GET", PATH)] == [None] * 4
 
 
 def test_a_cluster_has_a_new_line_when_its_operator_goes(hub: ScriptedHub, hgr: Hgr) -> None:

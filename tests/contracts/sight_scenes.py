@@ -172,7 +172,8 @@ async def the_cluster_says_who_it_is_and_what_it_grants(stage: Stage) -> None:
     assert first == second
     assert first.uid
     assert first.version.startswith("v1.")
-    assert await stage.cluster.grants() == {"cordon": True, "drain": True, "force": True}
+    granted = await stage.cluster.grants()
+    assert all(granted[name] for name in ("cordon", "drain", "force"))
 
 
 @scene

@@ -21,13 +21,15 @@ from hangar.domain.snapshot import (
     Snapshot,
 )
 from hangar.domain.view import Claims, StepKey, View, key_of
+from hangar.domain.workloads.graph import Component, Desired, Graph, GraphRef, Role
 
 NOON = datetime(2026, 10, 27, 12, tzinfo=UTC)
 OP = OperationId("op_01")
 OTHER_OP = OperationId("op_02")
 GPU = "nvidia.com/gpu"
 API = OwnerRef("Deployment", "api", OwnerUid("api"))
-Object: TypeAlias = Node | Pod | Owner | Budget | VolumeClaim | Volume | Quota
+LLAMA = GraphRef("serving", "llama")
+Object: TypeAlias = Node | Pod | Owner | Budget | VolumeClaim | Volume | Quota | Graph
 
 
 def at(seconds: float) -> datetime:
@@ -132,6 +134,22 @@ def a_budget(
     return Budget("default", name, BudgetUid(name), **(given | fields))
 
 
+def a_component(name: str = "decode", replicas: int = 2, **fields: Any) -> Component:
+    """Return a component that decodes, each pod on one GPU."""
+    return Component(name, replicas=replicas, **({"role": Role.DECODE, "gpus_per_pod": 1} | fields))
+
+
+def a_graph(*components: Component, ref: GraphRef = LLAMA, version: str = "1", **fields: Any) -> Graph:
+    """Return a graph that nothing was written to, of one component decode if none is given; its UID is NAME-uid."""
+    given: dict[str, Any] = {"uid": f"{ref.name}-uid", "api_version": "nvidia.com/v1beta1"}
+    return Graph(ref, version=version, components=components or (a_component(),), **(given | fields))
+
+
+def desired(rev: int = 7, *, ref: GraphRef = LLAMA, **counts: int) -> Desired:
+    """Return what is wanted of a graph, 3 of decode if nothing else is said."""
+    return Desired(ref, rev, counts or {"decode": 3})
+
+
 def a_snapshot(*objects: Object, unreadable: tuple[str, ...] = ()) -> Snapshot:
     """Return a cluster of these objects."""
     index = ClusterIndex()
@@ -151,6 +169,8 @@ def a_snapshot(*objects: Object, unreadable: tuple[str, ...] = ()) -> Snapshot:
                 index.put_volume(each)
             case Quota():
                 index.put_quota(each)
+            case Graph():
+                index.put_graph(each)
     return index.snapshot(unreadable)
 
 

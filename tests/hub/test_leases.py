@@ -57,6 +57,24 @@ def test_the_next_are_written_a_moment_later() -> None:
     run_virtual(talk())
 
 
+def test_news_for_one_of_them_lets_all_be_written_at_once() -> None:
+    async def talk() -> None:
+        store = Written()
+        leases = Leases(store.write)
+        await leases.renew(FIRST)
+        later = [asyncio.create_task(leases.renew(each)) for each in (FIRST, SECOND)]
+        await pass_time(0.01)
+        leases.hurry(["cluster:fra-1", "operation:op_01"])
+        await pass_time(0.01)
+        assert store.batches == [{FIRST}]
+        leases.hurry(["cluster:ord-1"])
+        await pass_time(0.01)
+        assert store.batches == [{FIRST}, {FIRST, SECOND}]
+        assert await asyncio.gather(*later) == [True, True]
+
+    run_virtual(talk())
+
+
 def test_nothing_is_acknowledged_before_it_is_written() -> None:
     async def talk() -> None:
         store = Written()

@@ -16,12 +16,13 @@ from hangar.hub.usecases.open_session import open_session
 from hangar.hub.usecases.queries import get_operation
 from hangar.hub.usecases.release_session import release_session
 from hangar.hub.usecases.report import report
+from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.rules import Rules
-from hangar.hub.usecases.submit import OperationRequest, Submitted, submit
+from hangar.hub.usecases.submit import Submitted, submit
 from hangar.hub.usecases.sweep import sweep
 from hangar.hub.usecases.sync import sync
 from hangar.hub.usecases.tokens import TokenRequest, create_token
-from hangar.kinds import KINDS
+from hangar.kinds import KINDS, WORKLOAD_KINDS
 from hangar.wire import shown
 from hangar.wire.operator import (
     Ack,
@@ -40,7 +41,7 @@ from hangar.wire.operator import (
 )
 from hangar.wire.problems import Problem
 
-CATALOGUE = Catalogue(KINDS)
+CATALOGUE = Catalogue({**KINDS, **WORKLOAD_KINDS})
 NOON_US = 1_795_000_000_000_000
 ADMIN = Principal("admin", Role.ADMIN)
 VIEWER = Principal("vera", Role.VIEWER)
@@ -83,7 +84,7 @@ class World:
         self.now_us = NOON_US
         # A hub that has been up for an hour, so that nothing waits for its start unless a test asks for that.
         started: dict[str, Any] = {"hub_started_us": NOON_US - 3_600_000_000, "randbits": Random(1).getrandbits}
-        self.rules = Rules(catalogue=CATALOGUE, **started | rules)
+        self.rules = Rules(catalogue=CATALOGUE, workload_kinds=WORKLOAD_KINDS, **started | rules)
 
     def add_cluster(self, name: str = "iad-1") -> str:
         """Make an operator's token, and with it the cluster; returns the secret."""
@@ -112,7 +113,7 @@ class World:
 
     def cancel(self, id_: str, who: Principal = ADMIN) -> shown.Operation:
         """Cancel an operation."""
-        return self.store.write(lambda tx: cancel(tx, who, id_, self.now_us))
+        return self.store.write(lambda tx: cancel(tx, who, id_, self.rules, self.now_us))
 
     def get(self, id_: str) -> shown.Operation:
         """Return an operation as users see it."""
@@ -189,7 +190,8 @@ class Operator:
             nodes=list(nodes),
             gone=list(gone),
         )
-        return self.world.store.write(lambda tx: inventory(tx, self.cluster, request, self.world.now_us))
+        rules, now_us = self.world.rules, self.world.now_us
+        return self.world.store.write(lambda tx: inventory(tx, self.cluster, request, rules, now_us))
 
     def report(self, *docs: ReportDoc) -> list[Ack]:
         """Send reports as they are."""

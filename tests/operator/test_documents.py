@@ -5,7 +5,8 @@ from hangar.domain.decision import End, Fail, Progress
 from hangar.domain.operation import Phase
 from hangar.domain.plan import Fits, Plan, PlannedMove
 from hangar.domain.snapshot import NO_AMOUNTS
-from hangar.operator.documents import answer_doc, progress_doc, result_doc
+from hangar.operator.documents import answer_doc, result_doc
+from hangar.wire.documents import progress_doc
 from hangar.wire.operator import BlockerDoc, ProgressDoc, ResultDoc
 
 

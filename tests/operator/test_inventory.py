@@ -5,13 +5,18 @@ from dataclasses import replace
 import pytest
 
 from hangar.domain.ids import NodeName
-from hangar.domain.snapshot import Node, PodPhase
-from hangar.operator.inventory import changes, documents, flipped
-from hangar.wire.operator import CordonDoc, NodeDoc
+from hangar.domain.snapshot import Node, PodPhase, Snapshot
+from hangar.domain.workloads.graph import Counts, Graph, GraphRef, Role
+from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL
+from hangar.operator.inventory import Changes, Documents, changes, documents, flipped, graphs_flipped, told
+from hangar.wire.operator import ComponentDoc, CordonDoc, GraphDoc, GraphKey, NodeDoc
 from tests.domain.building import (
     GPU,
+    LLAMA,
     OP,
     Object,
+    a_component,
+    a_graph,
     a_mark,
     a_node,
     a_pod,
@@ -26,7 +31,7 @@ BY_HAND = a_node(cordoned=True, cordon_manager="kubectl-cordon")
 
 
 def the_document(*objects: Object) -> NodeDoc:
-    return documents(a_snapshot(*objects))[NodeName("n1")]
+    return documents(a_snapshot(*objects)).nodes[NodeName("n1")]
 
 
 def test_a_document_says_all_that_is_shown_of_a_node() -> None:
@@ -43,7 +48,7 @@ def test_a_document_says_all_that_is_shown_of_a_node() -> None:
 
 
 def test_what_runs_or_ends_is_allocated_and_only_what_a_drain_would_touch_is_a_replica() -> None:
-    told = the_document(
+    document = the_document(
         a_node(),
         AGENT,
         a_pod("a", requests={GPU: 2, "cpu": 100}),
@@ -53,8 +58,8 @@ def test_what_runs_or_ends_is_allocated_and_only_what_a_drain_would_touch_is_a_r
         a_pod("e", on="n2", requests={GPU: 4}),
         a_pod("f", owner=None),
     )
-    assert told.allocated == {GPU: 3, "cpu": 110, "pods": 4}
-    assert told.replicas == 3
+    assert document.allocated == {GPU: 3, "cpu": 110, "pods": 4}
+    assert document.replicas == 3
 
 
 @pytest.mark.parametrize(
@@ -80,17 +85,18 @@ def test_what_runs_or_ends_is_allocated_and_only_what_a_drain_would_touch_is_a_r
 )
 def test_a_cordon_is_told_with_whose_it_is(node: Node, cordon: CordonDoc | None) -> None:
     """C45: who cordoned a node, and why, is shown."""
-    told = the_document(node)
-    assert (told.cordon, told.cordoned) == (cordon, node.unschedulable)
+    document = the_document(node)
+    assert (document.cordon, document.cordoned) == (cordon, node.unschedulable)
 
 
 def test_only_what_changed_is_told_and_what_is_gone_by_name() -> None:
     before = documents(a_snapshot(a_node("n1"), a_node("n2"), a_node("n3"), a_node("n0")))
     after = documents(a_snapshot(a_node("n1"), a_node("n2"), a_node("n4"), a_pod(on="n2")))
-    told = changes(before, after)
-    assert [doc.name for doc in told.nodes] == ["n2", "n4"]
-    assert told.gone == ["n0", "n3"]
-    assert changes(after, after).nodes == []
+    change = changes(before, after)
+    assert [doc.name for doc in change.nodes] == ["n2", "n4"]
+    assert change.gone == ["n0", "n3"]
+    assert not change.is_empty
+    assert changes(after, after).is_empty
 
 
 @pytest.mark.parametrize(
@@ -113,3 +119,143 @@ def test_what_people_wait_to_see_is_a_flip(after: Node | None, is_flip: bool) ->
 
 def test_a_node_that_is_new_is_a_flip() -> None:
     assert flipped({}, {NodeName("n1"): a_node()})
+
+
+# --- graphs -----------------------------------------------------------------------------------------------------------
+
+OTHER = GraphRef("serving", "other")
+LABELS = {GRAPH_LABEL: "llama", COMPONENT_LABEL: "decode"}
+
+
+def blind(*objects: Object) -> Snapshot:
+    """Return a cluster that cannot tell of graphs any more."""
+    return replace(a_snapshot(*objects), graphs_unreadable="forbidden")
+
+
+def test_a_document_says_all_that_is_known_of_a_graph() -> None:
+    counted = a_component(
+        "decode", 3, node_count=2, gpus_per_pod=None, has_adapter=True, counts=Counts(3, 2, 1), written_by="kubectl"
+    )
+    graph = a_graph(
+        counted,
+        a_component("Frontend", 1, role=Role.FRONTEND),
+        applied_rev=7,
+        is_observed=False,
+        rollout="InProgress",
+        unready="pods_not_ready",
+        is_paused=True,
+    )
+    document = documents(a_snapshot(graph)).graphs
+    assert document == {
+        LLAMA: GraphDoc(
+            namespace="serving",
+            name="llama",
+            uid="llama-uid",
+            api_version="nvidia.com/v1beta1",
+            components=[
+                ComponentDoc(
+                    name="decode",
+                    role="decode",
+                    replicas=3,
+                    counted=3,
+                    updated=2,
+                    ready=1,
+                    node_count=2,
+                    gpus_per_pod=None,
+                    has_adapter=True,
+                    written_by="kubectl",
+                ),
+                ComponentDoc(name="Frontend", role="frontend", replicas=1, gpus_per_pod=1),
+            ],
+            applied_rev=7,
+            is_observed=False,
+            rollout="InProgress",
+            unready="pods_not_ready",
+            is_paused=True,
+        )
+    }
+
+
+def test_only_graphs_that_changed_are_told_and_those_that_are_gone_by_their_keys() -> None:
+    before = documents(a_snapshot(a_graph(), a_graph(ref=OTHER)))
+    after = documents(a_snapshot(a_graph(unready="pods_not_ready")))
+    change = changes(before, after)
+    assert [doc.unready for doc in change.graphs or []] == ["pods_not_ready"]
+    assert change.gone_graphs == [GraphKey(namespace="serving", name="other")]
+    assert not change.is_empty
+    assert changes(after, after) == Changes(False, [], [], [], [])
+
+
+def test_the_first_word_is_complete_and_a_cluster_without_graphs_says_so() -> None:
+    nodes_only = documents(a_snapshot(a_node()))
+    change = changes(None, nodes_only)
+    assert (change.is_complete, [doc.name for doc in change.nodes], change.graphs) == (True, ["n1"], [])
+    assert not changes(None, documents(a_snapshot())).is_empty
+
+
+def test_nothing_is_said_of_graphs_that_cannot_be_read_and_none_of_them_is_gone() -> None:
+    before = documents(a_snapshot(a_node(), a_graph()))
+    after = documents(blind(a_node("n2")))
+    change = changes(before, after)
+    assert (change.gone, change.graphs, change.gone_graphs) == (["n1"], None, [])
+    assert told(before, after) == Documents(after.nodes, before.graphs)
+    seen_again = documents(a_snapshot(a_node("n2"), a_graph(ref=OTHER)))
+    change = changes(told(before, after), seen_again)
+    assert (change.is_complete, change.nodes) == (False, [])
+    assert [doc.name for doc in change.graphs or []] == ["other"]
+    assert [key.name for key in change.gone_graphs] == ["llama"]
+
+
+def test_graphs_that_can_be_read_for_the_first_time_are_told_in_a_complete_inventory() -> None:
+    """What the hub knows of them is from an earlier session: only a complete one takes away what is gone since."""
+    first = documents(blind(a_node()))
+    assert changes(None, first).graphs is None
+    before = told(None, first)
+    assert changes(before, first).is_empty
+    change = changes(before, documents(a_snapshot(a_node(), a_graph())))
+    assert change.is_complete
+    assert [doc.name for doc in change.graphs or []] == ["llama"]
+
+
+@pytest.mark.parametrize(
+    ("after", "is_flip"),
+    [
+        (a_graph(), False),
+        (a_graph(version="2", unready="pods_not_ready"), False),
+        (a_graph(a_component(written_by="kubectl")), False),
+        (a_graph(applied_rev=7), True),
+        (a_graph(a_component(replicas=3)), True),
+        (a_graph(a_component(counts=Counts(2, 2, 1))), True),
+        (a_graph(is_observed=False), True),
+        (a_graph(rollout="InProgress"), True),
+        (a_graph(is_paused=True), True),
+        (a_graph(uid="another"), True),
+        (a_graph(ref=OTHER), True),
+    ],
+    ids=[
+        "same",
+        "other facts",
+        "other writer",
+        "written",
+        "replicas",
+        "counts",
+        "not observed",
+        "rollout",
+        "paused",
+        "replaced",
+        "another",
+    ],
+)
+def test_what_people_follow_a_graph_by_is_a_flip(after: Graph, is_flip: bool) -> None:
+    before = a_snapshot(a_graph()).graphs
+    assert graphs_flipped(before, a_snapshot(after)) is is_flip
+    assert not graphs_flipped(before, blind(after))
+
+
+def test_the_last_pod_of_a_component_is_a_flip_and_any_other_is_not() -> None:
+    def shown(pods: int) -> Snapshot:
+        members = (a_pod(f"p{number}", namespace="serving", labels=LABELS) for number in range(pods))
+        return a_snapshot(a_graph(), *members)
+
+    assert not graphs_flipped(shown(3).graphs, shown(1))
+    assert graphs_flipped(shown(1).graphs, shown(0))

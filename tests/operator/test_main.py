@@ -40,6 +40,7 @@ def settings(**given: object) -> OperatorSettings:
 
 
 BOTH = frozenset({"cordon", "drain"})
+ALL = BOTH | {"scale", "deploy"}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,12 @@ BOTH = frozenset({"cordon", "drain"})
         ({}, frozenset({"cordon"}), frozenset({"cordon"})),
         ({"allowed_operations": "cordon"}, BOTH, frozenset({"cordon"})),
         ({"allowed_operations": ""}, BOTH, frozenset()),
-        ({"read_only": True}, BOTH, frozenset()),
+        ({}, ALL, ALL),
+        ({}, BOTH | {"scale"}, BOTH | {"scale"}),
+        ({"workloads": "scale"}, ALL, BOTH | {"scale"}),
+        ({"workloads": "observe"}, ALL, BOTH),
+        ({"allowed_operations": ""}, ALL, frozenset({"scale", "deploy"})),
+        ({"read_only": True}, ALL, frozenset()),
     ],
 )
 def test_what_is_allowed_is_what_is_set_as_far_as_it_is_granted(

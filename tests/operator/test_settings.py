@@ -20,6 +20,7 @@ def test_an_address_and_a_token_are_enough(monkeypatch: pytest.MonkeyPatch) -> N
     told = settings(monkeypatch)
     assert (told.server, told.token_file) == ("https://hub.example", Path("/run/token"))
     assert told.allowed_operations == {"cordon", "drain"}
+    assert (told.workloads, told.allowed) == ("manage", {"cordon", "drain", "scale", "deploy"})
     assert (told.read_only, told.has_autoscaler, told.settle_s, told.kubeconfig) == (False, False, SETTLE_S, None)
 
 
@@ -38,9 +39,27 @@ def test_what_is_allowed_is_a_list_with_commas(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize(
+    ("variables", "allowed"),
+    [
+        ({"WORKLOADS": "manage"}, {"cordon", "drain", "scale", "deploy"}),
+        ({"WORKLOADS": "scale"}, {"cordon", "drain", "scale"}),
+        ({"WORKLOADS": "observe"}, {"cordon", "drain"}),
+        ({"WORKLOADS": "scale", "ALLOWED_OPERATIONS": "force"}, {"force", "scale"}),
+        ({"WORKLOADS": "manage", "READ_ONLY": "true"}, set[str]()),
+    ],
+)
+def test_workloads_are_allowed_beside_the_nodes_and_read_only_wins(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], allowed: set[str]
+) -> None:
+    assert settings(monkeypatch, **variables).allowed == allowed
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("ALLOWED_OPERATIONS", "cordon,reboot"),
+        ("ALLOWED_OPERATIONS", "scale"),
+        ("WORKLOADS", "all"),
         ("SETTLE_S", "-1"),
         ("LOG_FORMAT", "xml"),
         ("METRICS_LISTEN", "9464"),

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from hangar.domain.ids import NodeName, OperationId
 from hangar.hub.usecases.cancel import cancel
-from hangar.hub.usecases.submit import OperationRequest, submit
+from hangar.hub.usecases.requests import OperationRequest
+from hangar.hub.usecases.submit import submit
 from hangar.operator.cluster.simulated.spec import NodeSpec, WebhookSpec
 from hangar.operator.cluster.simulated.world import World
 from tests.simulation.checkers.ends import OneEnd
@@ -107,7 +108,7 @@ class Mischief:
         if ids:
             operation = self.dice.choice(ids)
             self.tell(f"cancel {operation}")
-            self.hub.do(lambda tx: cancel(tx, self.hub.admin, operation, self.hub.now_us()))
+            self.hub.do(lambda tx: cancel(tx, self.hub.admin, operation, self.hub.rules, self.hub.now_us()))
 
     def cordon_by_hand(self, site: Site) -> None:
         """Cordon or uncordon a node past us."""

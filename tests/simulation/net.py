@@ -19,7 +19,7 @@ from hangar.hub.usecases.rules import Rules
 from hangar.hub.usecases.sweep import sweep
 from hangar.hub.usecases.sync import read_jobs, sync
 from hangar.hub.usecases.tokens import TokenRequest, create_token
-from hangar.kinds import KINDS
+from hangar.kinds import KINDS, WORKLOAD_KINDS
 from hangar.operator.channel import CALL_TIMEOUT_S, HubError
 from hangar.wire.operator import (
     InventoryAnswer,
@@ -55,7 +55,12 @@ class SimulatedHub:
 
     def __init__(self, randbits: Callable[[int], int]) -> None:
         self.store = Store.in_memory()
-        self.rules = Rules(catalogue=Catalogue(KINDS), hub_started_us=to_us(NOON), randbits=randbits)
+        self.rules = Rules(
+            catalogue=Catalogue({**KINDS, **WORKLOAD_KINDS}),
+            workload_kinds=WORKLOAD_KINDS,
+            hub_started_us=to_us(NOON),
+            randbits=randbits,
+        )
         self.admin = Principal("admin", Role.ADMIN)
         self.is_up = True
         self._changed: dict[str, asyncio.Event] = {}
@@ -151,7 +156,7 @@ class SimulatedChannel:
 
     async def inventory(self, request: InventoryRequest) -> InventoryAnswer:
         """Say what the nodes look like."""
-        return await self._call(lambda tx: inventory(tx, self._cluster, request, self._hub.now_us()))
+        return await self._call(lambda tx: inventory(tx, self._cluster, request, self._hub.rules, self._hub.now_us()))
 
     async def _call(self, act: Callable[[Tx], T]) -> T:
         """Carry a request there and an answer back, if the weather lets them."""

@@ -18,8 +18,8 @@ from hangar.domain.operation import Phase
 from hangar.domain.view import key_of
 from hangar.hub.store.records import find_cluster
 from hangar.operator.conductor import Conductor
-from hangar.operator.documents import progress_doc
 from hangar.operator.loop import Operator
+from hangar.wire.documents import progress_doc
 from hangar.wire.operator import JobDoc, SyncAnswer
 from tests.simulation.planted_rules import RULES
 

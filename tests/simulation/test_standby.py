@@ -13,7 +13,8 @@ from hangar.domain.limits import HAND_OVER_AFTER_S, STANDBY_RETRY_S
 from hangar.domain.view import ClusterSettings
 from hangar.hub.store.records import find_operation
 from hangar.hub.store.tables import events
-from hangar.hub.usecases.submit import OperationRequest, submit
+from hangar.hub.usecases.requests import OperationRequest
+from hangar.hub.usecases.submit import submit
 from hangar.kinds import KINDS
 from hangar.operator.cluster.port import Identity
 from hangar.operator.conductor import Conductor

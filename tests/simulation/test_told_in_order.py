@@ -9,7 +9,8 @@ from sqlalchemy import select
 from hangar.domain.view import ClusterSettings
 from hangar.hub.store.tables import nodes, operations
 from hangar.hub.store.tx import Committed
-from hangar.hub.usecases.submit import OperationRequest, submit
+from hangar.hub.usecases.requests import OperationRequest
+from hangar.hub.usecases.submit import submit
 from hangar.kinds import KINDS
 from hangar.operator.cluster.port import Identity
 from hangar.operator.conductor import Conductor

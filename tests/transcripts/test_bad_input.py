@@ -74,8 +74,8 @@ REFUSALS = [
         4,
         [
             "error: cluster iad-1 does not allow node.drain with these parameters, which needs `force`; it allows "
-            "cordon, drain: add `force` to `cluster.allowedOperations` in the chart of its operator. What Kubernetes "
-            "does not grant the operator is not allowed either.",
+            "cordon, deploy, drain, scale: add `force` to `cluster.allowedOperations` in the chart of its operator. "
+            "What Kubernetes does not grant the operator is not allowed either.",
         ],
     ),
     (

@@ -12,6 +12,7 @@ from argcomplete.completers import FilesCompleter, SuppressCompleter
 from argcomplete.finders import CompletionFinder
 from argcomplete.lexers import split_line
 
+from hangar.cli import deployment, workload
 from hangar.cli.commands import Parser, Verb, add_hub_options
 from hangar.cli.failures import Failure
 from hangar.cli.nouns import COMMANDS, NOUNS, WORDS, command_of, verbs_of
@@ -150,6 +151,40 @@ def _clusters(hub: Hub, _args: argparse.Namespace) -> Names:
     return {item["name"]: "online" if item["online"] else "offline" for item in items}
 
 
+def _workloads(hub: Hub, args: argparse.Namespace) -> Names:
+    is_resume = getattr(args, "type", None) == "workload.resume"
+    items = _items(hub, "/v1/workloads", {"state": "paused" if is_resume else None})
+    return {item["name"]: f"{item['project']}, {item['state']}" for item in items}
+
+
+def _targets(hub: Hub, args: argparse.Namespace) -> Names:
+    """Return what an operation of the given type can be about, and everything where none is given."""
+    of, _, _ = (getattr(args, "type", None) or "").partition(".")
+    nodes = {} if of == "workload" else _nodes(hub, args)
+    return nodes if of == "node" else {**nodes, **_workloads(hub, args)}
+
+
+def _clusters_of_target(hub: Hub, args: argparse.Namespace) -> Names:
+    if not (getattr(args, "type", None) or "").startswith("workload.") or not getattr(args, "target", None):
+        return _clusters(hub, args)
+    return _deployments(hub, {"workload": args.target})
+
+
+def _clusters_of_workload(hub: Hub, args: argparse.Namespace) -> Names:
+    name = getattr(args, "name", None) or getattr(args, "workload", None)
+    return _deployments(hub, {"workload": name}) if name else _clusters(hub, args)
+
+
+def _deployments(hub: Hub, query: Mapping[str, str | None]) -> Names:
+    items = _items(hub, "/v1/deployments", query)
+    return {item["cluster"]: f"{item['state']}, {item['ready']} of {item['desired']} ready" for item in items}
+
+
+def _projects(hub: Hub, _args: argparse.Namespace) -> Names:
+    items = _items(hub, "/v1/projects", {})
+    return {item["name"]: f"{item['workloads']} workloads" for item in items}
+
+
 def _operations(hub: Hub, _args: argparse.Namespace) -> Names:
     return _told(_items(hub, "/v1/operations", {}, OPERATIONS_OFFERED_MAX))
 
@@ -183,8 +218,8 @@ def _types(_prefix: str, _args: argparse.Namespace, _environ: Mapping[str, str])
     return kinds()
 
 
-def _phases(_prefix: str, _args: argparse.Namespace, _environ: Mapping[str, str]) -> Names:
-    return dict.fromkeys(PHASES, "")
+def _words(*words: str) -> Completer:
+    return lambda _prefix, _args, _environ: dict.fromkeys(words, "")
 
 
 _BY_ARGUMENT: Mapping[str, Completer] = {
@@ -192,20 +227,35 @@ _BY_ARGUMENT: Mapping[str, Completer] = {
     "context": _contexts,
     "node": _live(_nodes),
     "operation": _live(_operations),
-    "phase": _phases,
+    "phase": _words(*PHASES),
+    "project": _live(_projects),
+    "workload": _live(_workloads),
 }
 _BY_COMMAND: Mapping[tuple[str, str], Completer] = {
     ("operation create", "type"): _types,
-    ("operation create", "target"): _live(_nodes),
+    ("operation create", "target"): _live(_targets),
+    ("operation create", "cluster"): _live(_clusters_of_target),
     ("operation ls", "type"): _types,
-    ("operation ls", "target"): _live(_nodes),
+    ("operation ls", "target"): _live(_targets),
     ("operation get", "id"): _live(_operations),
     ("operation events", "id"): _live(_operations),
     ("operation wait", "id"): _live(_open_operations),
     ("operation cancel", "id"): _live(_open_operations),
     ("node get", "name"): _live(_nodes),
     ("cluster get", "name"): _live(_clusters),
-    ("event ls", "object"): _live(_nodes),
+    ("workload get", "name"): _live(_workloads),
+    ("workload scale", "target"): _live(_workloads),
+    ("workload pause", "target"): _live(_workloads),
+    ("workload resume", "target"): _live(_workloads),
+    ("workload delete", "name"): _live(_workloads),
+    ("workload delete", "cluster"): _live(_clusters_of_workload),
+    ("workload ls", "state"): _words(*workload.STATES),
+    ("deployment ls", "cluster"): _live(_clusters_of_workload),
+    ("deployment ls", "state"): _words(*deployment.STATES),
+    ("project get", "name"): _live(_projects),
+    ("project apply", "name"): _live(_projects),
+    ("project delete", "name"): _live(_projects),
+    ("event ls", "object"): _live(_targets),
     ("token revoke", "id"): _live(_tokens),
     ("context use", "name"): _contexts,
     ("context rm", "name"): _contexts,

@@ -47,13 +47,10 @@ def add_create(parser: Parser, words: Sequence[str]) -> None:
     listed = ", ".join(kinds)
     parser.add_argument("type", metavar="TYPE", help=f"one of {listed}; `TYPE --help` shows its parameters")
     parser.add_argument("target", metavar="TARGET", help="the name of what it is done to, or CLUSTER/NAME")
-    parser.add_argument("--cluster", metavar="NAME", help="the target's cluster, where the name alone is ambiguous")
-    parser.add_argument("--reason", metavar="TEXT", help="why, for the record")
     parser.add_argument(
-        "--idempotency-key",
-        metavar="KEY",
-        type=_key,
-        help="the same key gives the same operation, however often it is sent (default: a fresh one)",
+        "--cluster",
+        metavar="NAME",
+        help="the target's cluster, where the name alone is ambiguous; of a workload, the cluster that is meant",
     )
     parser.add_argument(
         "--dry-run",
@@ -61,8 +58,7 @@ def add_create(parser: Parser, words: Sequence[str]) -> None:
         help="change and record nothing, print what would happen; exits with 11 if it would fail before it moved "
         "anything",
     )
-    add_wait_options(parser)
-    add_output_options(parser)
+    _add_request_options(parser)
     if kind_name in kinds:
         parser.explained_by = f"{parser.prog} {kind_name} --help"
         kind_flags.add_kind_flags(parser, kind_name)
@@ -70,14 +66,38 @@ def add_create(parser: Parser, words: Sequence[str]) -> None:
         kind_flags.check_kind(kind_name)
 
 
+def add_shorthand(parser: Parser, kind_name: str) -> None:
+    """Add what an operation of one kind takes whose target the parser already asks for: a shorthand of `create`."""
+    from hangar.cli import kind_flags
+
+    parser.set_defaults(type=kind_name, cluster=None)
+    kind_flags.add_kind_flags(parser, kind_name)
+    _add_request_options(parser)
+
+
+def _add_request_options(parser: Parser) -> None:
+    parser.add_argument("--reason", metavar="TEXT", help="why, for the record")
+    parser.add_argument(
+        "--idempotency-key",
+        metavar="KEY",
+        type=_key,
+        help="the same key gives the same operation, however often it is sent (default: a fresh one)",
+    )
+    add_wait_options(parser)
+    add_output_options(parser)
+
+
 def create(args: Namespace) -> Exit:
-    """Create the operation, print its id, and wait for its end if that was asked for; or print only its plan."""
-    if args.dry_run:
-        return _foresee(args)
+    """Create the operation, or print only its plan."""
+    return _foresee(args) if args.dry_run else ask(args)
+
+
+def ask(args: Namespace) -> Exit:
+    """Create the operation, print its id, and wait for its end if that was asked for."""
     screen = screen_for(args)
     known: list[str] = []
     with Hub(resolve(args, os.environ)) as hub, detaching(args, lambda: known[0] if known else None, screen):
-        record = _ask(args, hub)
+        record = _send(args, hub)
         known.append(record["id"])
         _announce(args, record, screen)
         if not is_waiting(args):
@@ -87,8 +107,11 @@ def create(args: Namespace) -> Exit:
 
 
 def _foresee(args: Namespace) -> Exit:
+    from hangar.cli.kind_flags import is_foreseen
     from hangar.cli.plan import print_plan
 
+    if not is_foreseen(args.type):
+        raise UsageError(f"{args.type} cannot be foreseen: --dry-run is for operations on nodes")
     if is_waiting(args):
         flag = "--wait" if args.wait else "--wait-timeout"
         raise UsageError(f"--dry-run begins nothing, so {flag} has no end to wait for; give one of them")
@@ -110,7 +133,7 @@ def _request(args: Namespace) -> dict[str, object]:
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def _ask(args: Namespace, hub: Hub) -> Document:
+def _send(args: Namespace, hub: Hub) -> Document:
     key = args.idempotency_key or os.urandom(16).hex()
     repeat = f"to find out, or to go on, repeat the command with --idempotency-key {key}"
     try:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 def _object(item: Document, _now_s: float) -> str:
     of = item["object"]
-    name = f"{of['cluster']}/{of['name']}" if of.get("cluster") and of["kind"] == "node" else of["name"]
+    is_told_by_cluster = of.get("cluster") and of["kind"] in ("node", "workload", "deployment")
+    name = f"{of['cluster']}/{of['name']}" if is_told_by_cluster else of["name"]
     return inline(f"{of['kind']} {name}")
 
 

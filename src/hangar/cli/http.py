@@ -51,6 +51,9 @@ RETRY_PAUSES_S = (0.2, 0.5, 1.0)
 RETRY_AFTER_MAX_S = 10.0
 """Longer than this nobody waits for a busy hub without being told."""
 
+NO_CONTENT = 204
+"""The status of an answer that holds nothing, since there is nothing left to show."""
+
 PAGE_ITEMS_MAX = 1000
 """As many as the hub gives at once: the fewest calls for a whole list."""
 
@@ -59,7 +62,7 @@ TICK_S = 1.0
 
 
 class Response:
-    """An answer that is no problem. `document` is the decoded JSON."""
+    """An answer that is no problem. `document` is the decoded JSON, None where there is no content."""
 
     __slots__ = ("document", "headers", "status")
 
@@ -135,10 +138,33 @@ class Hub:
         self, path: str, body: Mapping[str, object], headers: Mapping[str, str], query: Query | None = None
     ) -> Response:
         """Send a request that is safe to repeat, and repeat it over passing trouble a few times."""
+        return self._repeated("POST", path, body, headers, query)
+
+    def put(self, path: str, body: Mapping[str, object]) -> Response:
+        """Say how something is to be: safe to repeat by its nature, and repeated like `post`."""
+        return self._repeated("PUT", path, body)
+
+    def delete(self, path: str, query: Query | None = None) -> None:
+        """Remove something. It is sent once: a repeat would only be told that there is nothing to remove."""
+        try:
+            self.request("DELETE", path, query=query)
+        except Failure as failure:
+            if failure.is_passing and not failure.is_unsent:
+                failure.hints = (*failure.hints, "whether it was removed is not known: look before you repeat it")
+            raise
+
+    def _repeated(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object],
+        headers: Mapping[str, str] | None = None,
+        query: Query | None = None,
+    ) -> Response:
         was_sent, tries = False, 0
         while True:
             try:
-                return self.request("POST", path, query=query, body=body, headers=headers)
+                return self.request(method, path, query=query, body=body, headers=headers)
             except Failure as failure:
                 was_sent, tries = was_sent or not failure.is_unsent, tries + 1
                 failure.is_unsent = not was_sent
@@ -270,7 +296,7 @@ class Hub:
             document = json.loads(content)
         except ValueError:
             document = None
-        if 200 <= status < 300 and document is not None:
+        if 200 <= status < 300 and (document is not None or status == NO_CONTENT):
             return Response(status, {name.lower(): value for name, value in answer.getheaders()}, document)
         if isinstance(document, dict) and "code" in document and status >= 400:
             raise refusal(status, document, answer.getheader("Retry-After"), self.endpoint)

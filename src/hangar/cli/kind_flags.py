@@ -13,24 +13,44 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from hangar.cli.durations import exact, parse_s
 from hangar.cli.failures import UsageError
 from hangar.cli.flags import flag_of
-from hangar.kinds import KINDS
+from hangar.kinds import KINDS, WORKLOAD_KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import Protocol
 
     from hangar.cli.commands import Parser
+
+    class KindFacts(Protocol):
+        """What the command line reads of a kind of operation, whatever it is done to."""
+
+        @property
+        def name(self) -> str:
+            """Return the type of operation: `node.drain`."""
+
+        @property
+        def title(self) -> str:
+            """Return what it does, in a line."""
+
+        @property
+        def params(self) -> type[object]:
+            """Return the dataclass of its parameters, whose fields carry `help` as metadata."""
+
+
+ALL: Mapping[str, KindFacts] = {**KINDS, **WORKLOAD_KINDS}
+"""Every type of operation that can be asked for, by its name."""
 
 _PREFIX = "param_"
 _SECONDS = "_s"
 
 
 def add_kind_flags(parser: Parser, kind_name: str) -> None:
-    """Add one flag a parameter of a kind that is in KINDS."""
-    params = KINDS[kind_name].params
+    """Add one flag a parameter of a kind that is in ALL; without a default it has to be given."""
+    params = ALL[kind_name].params
     hints = get_type_hints(params)
     group = parser.add_argument_group(f"parameters of {kind_name}")
-    for field in fields(params):
+    for field in fields(params):  # type: ignore[arg-type]  # every kind's parameters are a dataclass
         _add_flag(group, field, hints[field.name])
 
 
@@ -41,18 +61,23 @@ def given_params(args: argparse.Namespace) -> dict[str, object]:
 
 def check_kind(name: str) -> None:
     """Raise UsageError unless there is such a kind."""
-    if name not in KINDS:
-        raise UsageError(f"there is no operation type {name!r}; known types: {', '.join(KINDS)}")
+    if name not in ALL:
+        raise UsageError(f"there is no operation type {name!r}; known types: {', '.join(ALL)}")
 
 
 def kinds() -> dict[str, str]:
     """Return the title of each kind by its name."""
-    return {kind.name: kind.title for kind in KINDS.values()}
+    return {kind.name: kind.title for kind in ALL.values()}
+
+
+def is_foreseen(name: str) -> bool:
+    """Tell whether the hub can say beforehand what an operation of a kind would do: with --dry-run."""
+    return name in KINDS
 
 
 def _add_flag(group: argparse._ArgumentGroup, field: Field[object], hint: object) -> None:
     flag, dest, unset = flag_of(field.name), _PREFIX + field.name, argparse.SUPPRESS
-    text = _help(field)
+    text, is_required = _help(field), field.default is MISSING and field.default_factory is MISSING
     members = [each for each in get_args(hint) if each is not NoneType] if NoneType in get_args(hint) else [hint]
     wanted = members[0]
     if wanted is bool:
@@ -61,13 +86,13 @@ def _add_flag(group: argparse._ArgumentGroup, field: Field[object], hint: object
         group.add_argument(flag, dest=dest, action="store_const", const=not is_on, default=unset, help=text)
     elif get_origin(wanted) is Literal:
         choices = get_args(wanted)
-        group.add_argument(flag, dest=dest, choices=choices, default=unset, help=text)
+        group.add_argument(flag, dest=dest, choices=choices, default=unset, required=is_required, help=text)
     elif wanted is int:
         is_duration = field.name.endswith(_SECONDS)
         read, metavar = (_read(parse_s), "TIME") if is_duration else (_read(int), "N")
-        group.add_argument(flag, dest=dest, type=read, metavar=metavar, default=unset, help=text)
+        group.add_argument(flag, dest=dest, type=read, metavar=metavar, default=unset, required=is_required, help=text)
     elif wanted is str:
-        group.add_argument(flag, dest=dest, metavar="TEXT", default=unset, help=text)
+        group.add_argument(flag, dest=dest, metavar="TEXT", default=unset, required=is_required, help=text)
     else:
         raise TypeError(f"a parameter of type {hint} has no form on the command line yet")
 

@@ -9,10 +9,14 @@ if TYPE_CHECKING:
     from hangar.cli.commands import Verb
 
 NOUNS = {
-    "operation": "drain, cordon and uncordon nodes; follow, wait for and cancel operations",
+    "operation": "drain nodes and workloads, scale, cordon; follow, wait for and cancel operations",
+    "workload": "what is served, how many replicas of it and where; scale, pause and resume it",
+    "deployment": "workloads cluster by cluster: desired, observed and ready replicas",
     "node": "nodes, cordoned or not, and what runs on them",
     "device": "GPUs and other devices, node by node: how many, how many free",
     "cluster": "clusters, whether their operators are online, and what they allow",
+    "project": "who owns workloads, and how much of each resource these may use",
+    "quota": "how much of each resource a project may use, and what is left of it",
     "event": "what happened, when, to what, and who did it",
     "token": "who may come in, and as what: made, listed and revoked by admins",
     "context": "the hubs that hgr knows, and which one it speaks to",
@@ -35,12 +39,20 @@ def verbs_of(noun: str) -> Mapping[str, Verb]:
     match noun:
         case "operation":
             from hangar.cli.operation import VERBS
+        case "workload":
+            from hangar.cli.workload import VERBS
+        case "deployment":
+            from hangar.cli.deployment import VERBS
         case "node":
             from hangar.cli.node import VERBS
         case "device":
             from hangar.cli.device import VERBS
         case "cluster":
             from hangar.cli.cluster import VERBS
+        case "project":
+            from hangar.cli.project import VERBS
+        case "quota":
+            from hangar.cli.quota import VERBS
         case "event":
             from hangar.cli.event import VERBS
         case "token":

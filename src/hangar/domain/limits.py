@@ -60,8 +60,8 @@ LISTENING_GAP_MAX_S = 5.0
 """A hub that stood still for longer listens anew before it judges silence: several sweeps are missing by then."""
 
 RENEWALS_INTERVAL_S = 0.1
-"""Leases that are renewed within so long of each other are written together: ten writes a second for a whole fleet, and
-a sync that brings news is held up by no more."""
+"""Leases that are renewed within so long of each other are written together: ten writes a second for a whole fleet.
+News for one of these operators is not held up by that."""
 
 STANDBY_RETRY_S = 2.0
 """A waiting operator asks again this soon, so that a clean release is followed within two seconds."""
@@ -113,8 +113,9 @@ PAGE_SIZE_DEFAULT = 100
 PAGE_SIZE_MAX = 1000
 """Items a page at most: about half a megabyte."""
 
-PAGE_EXAMINED_MAX = 10_000
-"""Rows one page may read when no index serves its filters; then it comes short, with a token."""
+PAGE_EXAMINED_MAX = 5_000
+"""Rows one page may read when no index serves its filters; then it comes short, with a token. Twice as many take a
+database server more than a tenth of a second."""
 
 BODY_BYTES_MAX = 1_048_576
 """A request of a user may have this many bytes; requests are small, so more is a mistake or an attack."""

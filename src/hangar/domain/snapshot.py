@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
@@ -243,7 +243,7 @@ class Snapshot:
     graphs: Mapping[GraphRef, Graph] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
     graphs_unreadable: str | None = None
-    _found_out: dict[Callable[["Snapshot"], Any], Any] = field(default_factory=dict, repr=False, compare=False)
+    _found_out: dict[Callable[["Snapshot"], object], object] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, find_out: Callable[["Snapshot"], T]) -> T:
         """Return what a function makes of this snapshot, found out once: all drains of a turn ask for the same."""

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 import hangar
 from hangar.clock import Clock
 from hangar.domain.limits import FEED_POLL_S, NOTICES_RETRY_S, STREAM_TOKEN_CHECK_S
-from hangar.hub.api import fleet, operations, operator, stream, system, tokens
+from hangar.hub.api import fleet, operations, operator, stream, system, tokens, workloads
 from hangar.hub.api.answers import add_problem_handlers
 from hangar.hub.api.context import Hub
 from hangar.hub.api.middleware import HearOut, RequestId
@@ -19,14 +19,14 @@ from hangar.hub.catalogue import Catalogue
 from hangar.hub.settings import HubSettings
 from hangar.hub.store.store import Store
 from hangar.hub.store.writer import StoreUnavailableError
-from hangar.kinds import KINDS
+from hangar.kinds import KINDS, WORKLOAD_KINDS
 
 log = structlog.get_logger(__name__)
 
 
 def create_app(store: Store, clock: Clock, settings: HubSettings) -> FastAPI:
     """Return the hub over an open store; whoever opened the store closes it, after the application has ended."""
-    hub = Hub(store, clock, settings, Catalogue(KINDS))
+    hub = Hub(store, clock, settings, Catalogue({**KINDS, **WORKLOAD_KINDS}))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -58,6 +58,7 @@ def create_app(store: Store, clock: Clock, settings: HubSettings) -> FastAPI:
         stream,
         tokens,
         system,
+        workloads,
     ):  # the most asked first: they are tried in this order
         # As they are: including a router would build each of its routes a second time.
         app.router.routes.extend(module.router.routes)

@@ -32,6 +32,10 @@ class KindFacts(Protocol):
         """Return the member of a cluster's allowed set that it needs."""
 
     @property
+    def runs_in(self) -> str:
+        """Return who carries it out: the `operator` of a cluster, or the `hub`."""
+
+    @property
     def params(self) -> type[Any]:
         """Return the dataclass of its parameters, whose fields carry `help`, `min` and `max` as metadata."""
 
@@ -43,6 +47,7 @@ class Entry:
         self.name = kind.name
         self.version = kind.version
         self.title = kind.title
+        self.runs_in = kind.runs_in
         self._needs = kind.needs
         self._params = kind.params
         self.model = _model(kind)
@@ -76,7 +81,8 @@ def _model(kind: KindFacts) -> type[BaseModel]:
     fields: JsonObject = {}
     for each in dataclasses.fields(kind.params):
         limits = each.metadata
-        info = Field(default=each.default, ge=limits.get("min"), le=limits.get("max"), description=limits.get("help"))
+        default = ... if each.default is dataclasses.MISSING else each.default
+        info = Field(default=default, ge=limits.get("min"), le=limits.get("max"), description=limits.get("help"))
         fields[each.name] = (hints[each.name], info)
     name = "".join(part.title() for part in kind.name.split(".")) + "Params"
     return create_model(name, __config__=ConfigDict(extra="forbid", strict=True), **fields)

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 
 from hangar.domain.limits import RENEWALS_INTERVAL_S
+from hangar.hub.store.tx import cluster_key
 from hangar.hub.usecases.renew import Renewal
 
 Write = Callable[[Collection[Renewal]], Awaitable[Collection[Renewal]]]
@@ -20,20 +22,32 @@ class Leases:
         self._write = write
         self._due_s = float("-inf")
         self._gathered: set[Renewal] = set()
+        self._wanted_now = asyncio.Event()
         self._written: asyncio.Task[Collection[Renewal]] | None = None
 
     async def renew(self, renewal: Renewal) -> bool:
         """Write a renewal; tell whether its session still has the cluster. Raises StoreUnavailableError."""
         self._gathered.add(renewal)
         if self._written is None:
+            self._wanted_now = asyncio.Event()
             self._written = asyncio.create_task(self._write_when_due(), name="renewals")
             self._written.add_done_callback(_heard)
         return renewal in await asyncio.shield(self._written)
 
+    def hurry(self, woken: Collection[str]) -> None:
+        """Write at once where there is news, by its keys, for an operator whose renewal is being gathered."""
+        if any(cluster_key(each.cluster) in woken for each in self._gathered):
+            self._wanted_now.set()
+
     async def _write_when_due(self) -> Collection[Renewal]:
         now_s = asyncio.get_running_loop().time
         try:
-            await asyncio.sleep(self._due_s - now_s())
+            if self._due_s > now_s():
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(self._due_s):
+                        await self._wanted_now.wait()
+            else:
+                await asyncio.sleep(0)  # for those of the same moment
         finally:
             gathered, self._gathered, self._written = self._gathered, set(), None
         self._due_s = now_s() + RENEWALS_INTERVAL_S

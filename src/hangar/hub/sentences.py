@@ -44,6 +44,22 @@ def event_sentence(type_: EventType, name: str, actor: str | None, data: JsonObj
             return f"node {name} is ready"
         case EventType.NODE_NOT_READY:
             return f"node {name} is not ready"
+        case EventType.PROJECT_ADDED | EventType.PROJECT_CHANGED | EventType.PROJECT_REMOVED:
+            return f"project {name} was {type_.value.partition('.')[2]}{by}"
+        case EventType.WORKLOAD_ADDED | EventType.WORKLOAD_CHANGED | EventType.WORKLOAD_REMOVED:
+            return f"workload {name} was {type_.value.partition('.')[2]}{by}"
+        case EventType.WORKLOAD_SCALED:
+            return f"workload {name} was scaled from {data['before']} to {data['replicas']} replicas{by}"
+        case EventType.DEPLOYMENT_ADDED:
+            return f"workload {name} was bound to {data['graph']}{by}"
+        case EventType.DEPLOYMENT_REMOVED:
+            return f"workload {name} was removed from the cluster{by}; {data['graph']} is {data['fate']}"
+        case EventType.DEPLOYMENT_DESIRED:
+            return f"{data['graph']} is to run {data['desired']} replicas of {name}"
+        case EventType.DEPLOYMENT_WRITTEN:
+            return f"{data['graph']} has {data['desired']} replicas of {name} written"
+        case EventType.DEPLOYMENT_DRIFTED:
+            return f"{data['graph']} of {name} was changed by {data['by']} after it was written"
         case EventType.TOKEN_CREATED:
             return f"a token for {name} with the role {data['role']} was created{by}"
         case EventType.TOKEN_REVOKED:

@@ -1,7 +1,7 @@
 """Tail: wakes those who wait for something to change, after the commit that changed it."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import TypeVar, cast
 
@@ -14,9 +14,13 @@ T = TypeVar("T")
 
 
 class Tail:
-    """All parked requests, by the key they wait for. It lives in one event loop; `notify` may be called anywhere."""
+    """All parked requests, by the key they wait for. It lives in one event loop; `notify` may be called anywhere.
 
-    def __init__(self) -> None:
+    `on_news` is called in the loop with the keys of what changed, before those who wait for it are woken.
+    """
+
+    def __init__(self, on_news: Callable[[Collection[str]], None] = lambda _keys: None) -> None:
+        self._on_news = on_news
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._shared: dict[str, asyncio.Future[object]] = {}
@@ -34,7 +38,7 @@ class Tail:
         """
         waited_for = [key for key in keys if key in self._waiting]
         if waited_for and self._loop is not None:
-            self._loop.call_soon_threadsafe(self._wake, waited_for)
+            self._loop.call_soon_threadsafe(self._tell, waited_for)
 
     @contextmanager
     def watch(self, key: str) -> Iterator[asyncio.Event]:
@@ -75,6 +79,10 @@ class Tail:
         """Wake everybody, so that no parked request holds up the end of the hub."""
         self.is_closing = True
         self.wake_all()
+
+    def _tell(self, keys: list[str]) -> None:
+        self._on_news(keys)
+        self._wake(keys)
 
     def _wake(self, keys: list[str]) -> None:
         for key in keys:

@@ -26,6 +26,9 @@ def refuse(params: ScaleParams, workload: Workload, _cluster: ClusterName | None
     if workload.is_paused:
         text = f"{workload.name} is paused: resume it first, with `hgr workload resume {workload.name}`"
         return Fail("workload_paused", text)
+    if params.replicas and not workload.open_deployments:
+        text = f"{params.replicas} replicas have nowhere to go: {workload.name} has no deployment that is not drained"
+        return Fail("out_of_bounds", text)
     placed = placement(changed(workload, SetReplicas(params.replicas)))
     return Fail("out_of_bounds", misfit_text(placed)) if isinstance(placed, Misfit) else None
 

@@ -104,12 +104,10 @@ async def introduce(settings: OperatorSettings, cluster: Cluster) -> tuple[Ident
 
 
 def _allowed(settings: OperatorSettings, granted: Mapping[str, bool]) -> frozenset[str]:
-    if settings.read_only:
-        return frozenset()
-    for name in sorted(settings.allowed_operations):
+    for name in sorted(settings.allowed):
         if not granted.get(name, False):
             log.warning("allowed by the settings, but not granted by Kubernetes", operation=name)
-    return frozenset(name for name in settings.allowed_operations if granted.get(name, False))
+    return frozenset(name for name in settings.allowed if granted.get(name, False))
 
 
 if __name__ == "__main__":

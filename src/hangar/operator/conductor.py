@@ -2,6 +2,7 @@
 
 It hears what the hub says, decides on each snapshot, and hands out reports to send and steps to take. Memory comes
 before act: steps whose decision changed the memory are held until the hub has acknowledged the report that carries it.
+Beside the operations it keeps what is desired of the cluster's graphs, and has that written.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,18 +11,21 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from hangar.domain.decision import Accepted, Answer, Answered, End, Evict, Go, Step, Unknown, Unmark
+from hangar.domain.decision import Accepted, Answer, Answered, Apply, End, Evict, Go, Step, Unknown, Unmark
 from hangar.domain.ids import NodeName, NodeUid, OperationId, PodUid
 from hangar.domain.kind import Job, Kind, needed
 from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, PROGRESS_INTERVAL_S
 from hangar.domain.operation import Phase
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import ClusterSettings, StepKey, StepName, View, key_of, retry_at
-from hangar.operator.documents import progress_doc, result_doc
+from hangar.domain.workloads.converge import converge, errand
+from hangar.domain.workloads.graph import Desired, GraphRef
+from hangar.operator.documents import result_doc
 from hangar.operator.pace import Pace
 from hangar.operator.questions import Questions
 from hangar.operator.turn import ENDING, OpenJob, turn, view_of
-from hangar.wire.operator import Ack, JobDoc, JsonObject, ProgressDoc, ReportDoc, ResultDoc, SyncAnswer
+from hangar.wire.documents import progress_doc
+from hangar.wire.operator import Ack, DesiredDoc, JobDoc, JsonObject, ProgressDoc, ReportDoc, ResultDoc, SyncAnswer
 
 
 @dataclass(slots=True)
@@ -59,6 +63,7 @@ class Conductor:
         self._ended: dict[OperationId, None] = {}  # said over and acknowledged: a late sync must not revive them
         self._in_flight: dict[StepKey, datetime] = {}  # since when each is decided
         self._answers: dict[StepKey, Answered] = {}
+        self._desired: dict[GraphRef, Desired] = {}  # the newest of each graph
         self._landing: dict[PodUid, datetime] = {}  # since when it is known that each may end
         self.questions = Questions(kinds)
         self._pace = Pace()
@@ -72,11 +77,13 @@ class Conductor:
             self._drop_held(each)
         self._open.clear()
         self._refused.clear()
+        self._desired.clear()
         self.questions.begin_session()
 
     def heard(self, answer: SyncAnswer, sent_at: datetime) -> None:
-        """Take in all open operations of the cluster, as of a sync that was sent at `sent_at`."""
+        """Take in all open operations and all that is desired, as of a sync that was sent at `sent_at`."""
         self.questions.heard(answer.questions)
+        self._desired = _newest(answer.desired)
         listed = {OperationId(doc.id) for doc in answer.jobs}
         for operation in self._open.keys() - listed:
             self._forget(operation)
@@ -146,7 +153,11 @@ class Conductor:
     def why_withheld(self, operation: OperationId, step: Step, now: datetime) -> str | None:
         """Return why a step must not leave any more, or None: the part of the gate that is the operation's own."""
         each = self._open.get(operation)
-        if each is None and not isinstance(step, Unmark):
+        if isinstance(step, Apply):
+            desired = self._desired.get(step.graph)
+            if desired is None or desired.rev != step.rev:
+                return "something else is desired of the graph by now"
+        elif each is None and not isinstance(step, Unmark):
             return "the operation is over"
         if each is not None and each.open_job.job.is_cancelled:
             return "the operation was cancelled"
@@ -158,7 +169,7 @@ class Conductor:
     # --- deciding -----------------------------------------------------------------------------------------------------
 
     def turn(self, snapshot: Snapshot, now: datetime) -> Turned:
-        """Decide every open operation that awaits no acknowledgement; return what to start now."""
+        """Decide every open operation that awaits no acknowledgement, and what to write; return what to start now."""
         self._tidy(snapshot, now)
         jobs = [each.open_job for each in self._open.values()]
         in_flight = frozenset(self._in_flight)
@@ -176,6 +187,7 @@ class Conductor:
                 case Go():
                     steps += [(operation, step) for step in self._go(each, decision, now, times)]
         steps += self._unmark(snapshot, now)
+        steps += self._converge(view, now, times)
         return Turned(tuple(steps), min(times, default=None))
 
     def foresee(self, now: datetime) -> None:
@@ -247,6 +259,16 @@ class Conductor:
                 found.append((node.mark.operation, step))
         return found
 
+    def _converge(self, view: View, now: datetime, times: list[datetime]) -> tuple[tuple[OperationId, Step], ...]:
+        """Have written what is desired of the graphs; nobody need acknowledge it first, since the hub wants it."""
+        if "scale" not in self.allowed:
+            return ()
+        converging = converge(self._desired.values(), view, now)
+        self._in_flight |= {key_of(operation, step): now for operation, step in converging.steps}
+        if converging.recheck_at is not None:
+            times.append(converging.recheck_at)
+        return converging.steps
+
     # --- keeping ------------------------------------------------------------------------------------------------------
 
     def _first_sight(self, doc: JobDoc, sent_at: datetime) -> _Open | ResultDoc:
@@ -303,10 +325,11 @@ class Conductor:
         landed = timedelta(seconds=LANDING_MAX_S)
         self._landing = {uid: at for uid, at in self._landing.items() if uid in snapshot.pods and now - at < landed}
         if len(self._answers) > len(self._open):
+            known = self._open.keys() | {errand(each) for each in self._desired.values()}
             self._answers = {
                 key: answered
                 for key, answered in self._answers.items()
-                if key.operation in self._open or (key.step is StepName.UNMARK and now - answered.at < landed)
+                if key.operation in known or (key.step is StepName.UNMARK and now - answered.at < landed)
             }
         while len(self._ended) > ENDED_REMEMBERED_MAX:
             del self._ended[next(iter(self._ended))]
@@ -314,6 +337,12 @@ class Conductor:
 
 ENDED_REMEMBERED_MAX = 1000
 """Ended operations kept in mind; a sync that was under way when they ended is seconds old, not thousands of ends."""
+
+
+def _newest(documents: Iterable[DesiredDoc]) -> dict[GraphRef, Desired]:
+    """Return what is desired of each graph; of several the newest, so that two never take turns on one graph."""
+    rows = (Desired(GraphRef(each.namespace, each.graph), each.rev, each.counts) for each in documents)
+    return {each.ref: each for each in sorted(rows, key=lambda row: row.rev)}
 
 
 def _document(memory: object) -> JsonObject:

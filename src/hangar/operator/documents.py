@@ -2,21 +2,9 @@
 
 import msgspec
 
-from hangar.domain.blockers import sentence
-from hangar.domain.decision import End, Fail, Progress
+from hangar.domain.decision import End, Fail
 from hangar.domain.plan import Plan
-from hangar.wire.operator import AnswerDoc, BlockerDoc, ProgressDoc, ResultDoc
-
-
-def progress_doc(progress: Progress) -> ProgressDoc:
-    """Return a progress with its blockers' sentences made."""
-    blockers = [
-        BlockerDoc(code=each.code, subject=each.subject, message=sentence(each), facts=dict(each.facts))
-        for each in progress.blockers
-    ]
-    return ProgressDoc(
-        done=progress.done, total=progress.total, unit=progress.unit, message=progress.message, blockers=blockers
-    )
+from hangar.wire.operator import AnswerDoc, ResultDoc
 
 
 def answer_doc(question: str, foreseen: Plan | Fail) -> AnswerDoc:

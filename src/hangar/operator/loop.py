@@ -1,7 +1,8 @@
 """The operator's loop: keeps a session with the hub, and turns what it hears and sees into reports and steps.
 
 Four tasks share one conductor in one thread: sync (hears the hub), turns (decides when something changed), reports
-(sends until acknowledged), inventory (tells the nodes). A step is a task of its own, so a hung eviction stalls nobody.
+(sends until acknowledged), inventory (tells nodes and graphs). A step is a task of its own, so that a hung eviction
+stalls nobody.
 """
 
 import asyncio
@@ -15,10 +16,11 @@ import msgspec
 import structlog
 
 from hangar.clock import Clock
-from hangar.domain.decision import Accepted, Step, Unknown
+from hangar.domain.decision import Accepted, Answer, Apply, Step, Unknown
 from hangar.domain.ids import NodeName, OperationId
 from hangar.domain.limits import EVICTION_TIMEOUT_S, INVENTORY_INTERVAL_S, NODES_FIRST_MAX_S, RETRY_FIRST_S, RETRY_MAX_S
 from hangar.domain.snapshot import Node, Snapshot
+from hangar.domain.workloads.graph import Graph, GraphRef
 from hangar.operator import inventory
 from hangar.operator.channel import Channel, HubError
 from hangar.operator.cluster.port import Cluster
@@ -26,7 +28,6 @@ from hangar.operator.conductor import Conductor
 from hangar.operator.metrics import OperatorMetrics, Vitals
 from hangar.wire.operator import (
     InventoryRequest,
-    NodeDoc,
     ReleaseRequest,
     ReportDoc,
     ReportRequest,
@@ -77,6 +78,7 @@ class Operator:
         self._steps: set[asyncio.Task[None]] = set()
         self._nodes_told = asyncio.Event()
         self._told_nodes: Mapping[NodeName, Node] = {}
+        self._told_graphs: Mapping[GraphRef, Graph] = {}
         self._told: set[OperationId] = set()
 
     async def run(self) -> None:
@@ -116,7 +118,7 @@ class Operator:
             self._session = session = await self._open_session()
             self._turned_at_s = self._clock.monotonic_s()
             self._conductor.begin_session()
-            self._told_nodes = {}
+            self._told_nodes, self._told_graphs = {}, {}
             self._inventory_wanted.set()
             # A task of its own, since in Python 3.11 a group that is about to end swallows a cancel of its task.
             why = await asyncio.create_task(self._serve(session))
@@ -273,17 +275,17 @@ class Operator:
         return snapshot is None or bool(snapshot.unreadable) or not inventory.flipped(self._told_nodes, snapshot.nodes)
 
     async def _inventories(self, session: _Session) -> None:
-        told: dict[NodeName, NodeDoc] | None = None
+        told: inventory.Documents | None = None
         due_at_s = 0.0
         while True:
             snapshot = await self._snapshot_to_tell(None if told is None else due_at_s)
             documents = inventory.documents(snapshot)
-            changes = inventory.changes(told or {}, documents)
-            if told is None or changes.nodes or changes.gone:
+            changes = inventory.changes(told, documents)
+            if not changes.is_empty:
                 due_at_s = self._clock.monotonic_s() + INVENTORY_INTERVAL_S
-                told = documents if await self._tell(session, changes, is_complete=told is None) else None
+                told = inventory.told(told, documents) if await self._tell(session, changes) else None
             if told is not None:
-                self._told_nodes = snapshot.nodes
+                self._told_nodes, self._told_graphs = snapshot.nodes, snapshot.graphs
                 self._nodes_told.set()
             else:
                 await asyncio.sleep(INVENTORY_INTERVAL_S)
@@ -300,21 +302,25 @@ class Operator:
             early_s = 0.0 if due_at_s is None else due_at_s - self._clock.monotonic_s()
             if early_s <= 0 or inventory.flipped(self._told_nodes, snapshot.nodes):
                 return snapshot
+            if inventory.graphs_flipped(self._told_graphs, snapshot):
+                return snapshot
             with suppress(TimeoutError):
                 async with asyncio.timeout(early_s):
                     await self._inventory_wanted.wait()
             self._inventory_wanted.set()
 
-    async def _tell(self, session: _Session, changes: inventory.Changes, *, is_complete: bool) -> bool:
-        """Send one inventory; tell whether the hub knows the nodes now."""
+    async def _tell(self, session: _Session, changes: inventory.Changes) -> bool:
+        """Send one inventory; tell whether the hub knows all of it now."""
         session.inventory_n += 1
         request = InventoryRequest(
             session=session.grant.session,
             epoch=session.grant.epoch,
             n=session.inventory_n,
-            complete=is_complete,
+            complete=changes.is_complete,
             nodes=changes.nodes,
-            gone=[] if is_complete else changes.gone,
+            gone=changes.gone,
+            graphs=changes.graphs,
+            gone_graphs=changes.gone_graphs,
         )
         try:
             answer = await self._channel.inventory(request)
@@ -346,8 +352,7 @@ class Operator:
             raise
         self._conductor.answered(operation, step, answer, self._cluster.now())
         self._metrics.answered(step, answer, self._clock.monotonic_s() - began_s)
-        level = log.debug if isinstance(answer, Accepted) else log.info
-        level("step answered", operation=operation, step=repr(step), answer=repr(answer))
+        _log_answer(operation, step, answer)
         self._turn_wanted.set()
 
     def _step_ended(self, operation: OperationId, task: asyncio.Task[None]) -> None:
@@ -369,6 +374,16 @@ class Operator:
                     message=report.result.message,
                 )
         self._told = set(ending)
+
+
+def _log_answer(operation: OperationId, step: Step, answer: Answer) -> None:
+    match step, answer:
+        case Apply(), Accepted():
+            # No operation of ours tells of these, so that the log is where to look for who wrote a graph, and when.
+            log.info("graph written", graph=str(step.graph), revision=step.rev, counts=dict(step.counts))
+        case _:
+            level = log.debug if isinstance(answer, Accepted) else log.info
+            level("step answered", operation=operation, step=repr(step), answer=repr(answer))
 
 
 def _raise_if_lost(error: HubError) -> None:

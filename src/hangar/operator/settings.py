@@ -1,6 +1,8 @@
 """What an operator is told at its start, by environment variables HANGAR_…."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -9,6 +11,11 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from hangar.domain.kind import NodeNeed
 from hangar.domain.limits import EVICTIONS_PER_MINUTE_MAX, SETTLE_S
+
+WORKLOADS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"manage": frozenset({"scale", "deploy"}), "scale": frozenset({"scale"}), "observe": frozenset()}
+)
+"""What may be done to workloads, by how they are handled: members of the cluster's allowed set."""
 
 
 def _split(value: object) -> object:
@@ -28,6 +35,9 @@ class OperatorSettings(BaseSettings):
         default=frozenset({"cordon", "drain"}),
         description="what users may do on this cluster, comma-separated; the chart's cluster.allowedOperations",
     )
+    workloads: Literal["manage", "scale", "observe"] = Field(
+        default="manage", description="what may be done to workloads; the chart's cluster.workloads"
+    )
     read_only: bool = Field(default=False, description="allow nothing; the chart's cluster.readOnly")
     has_autoscaler: bool = Field(
         default=False, description="nodes are added on demand: what fits nowhere now may later"
@@ -40,6 +50,11 @@ class OperatorSettings(BaseSettings):
         default=None, description="where to serve /metrics and /healthz, ADDRESS:PORT; nowhere by default"
     )
     log_format: Literal["console", "json"] = Field(default="json", description="form of the log lines on stderr")
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """What users may do on this cluster, before it is cut down by what Kubernetes grants."""
+        return frozenset() if self.read_only else self.allowed_operations | WORKLOADS[self.workloads]
 
     @field_validator("metrics_listen")
     @classmethod

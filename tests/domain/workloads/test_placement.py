@@ -66,7 +66,10 @@ def test_nothing_is_always_allowed_and_other_numbers_only_within_the_bounds() ->
     assert place(policy, 1, sites(1, 1)) == Misfit(1, 2, 6)
     assert place(policy, 7, sites(1, 1)) == Misfit(7, 2, 6)
     assert place(Policy(Division.DUPLICATED, default_bounds=Bounds(1, 3)), 4, sites(1, 1)) == Misfit(4, 1, 3)
-    assert place(Policy(), 1, [Site(NAMES[0], 1, is_drained=True)]) == Misfit(1, 0, 0)
+
+
+def test_where_all_are_drained_there_is_nothing_to_place() -> None:
+    assert placed(Policy(default_bounds=Bounds(1)), 2, [Site(NAMES[0], 1, is_drained=True)]) == [0]
 
 
 # --- by chance, against the oracle ------------------------------------------------------------------------------------
@@ -88,6 +91,7 @@ site_lists = st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=1, m
 def test_it_places_as_the_oracle_does(policy: Policy, replicas: int, where: list[Site]) -> None:
     found = place(policy, replicas, where)
     open_sites = [site for site in where if not site.is_drained]
+    replicas = replicas if open_sites else 0
     ways = [] if replicas == 0 else list(_ways(replicas, [_bounds(policy, site) for site in open_sites]))
     if replicas and not ways:
         assert isinstance(found, Misfit)
@@ -142,7 +146,7 @@ def _filled(policy: Policy, replicas: int, where: list[Site]) -> Mapping[Cluster
             {Fraction(0)} | {Fraction(edge, weight[site.cluster]) for site in group for edge in _edges(policy, site)}
         )
         for at, above in zip(levels, [*levels[1:], None], strict=True):
-            left = replicas - sum(shares.values())
+            left = replicas - sum(shares.values(), Fraction(0))
             rising = [
                 site
                 for site in group

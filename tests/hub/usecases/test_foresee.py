@@ -7,7 +7,7 @@ import pytest
 from hangar.hub.store.tables import operations, questions
 from hangar.hub.usecases.foresee import Asked, ask, read_answer
 from hangar.hub.usecases.report import report
-from hangar.hub.usecases.submit import OperationRequest
+from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.sync import sync
 from hangar.wire.operator import AnswerDoc, QuestionDoc, ReportRequest, SyncRequest
 from hangar.wire.problems import Problem, ProblemCode

@@ -69,13 +69,13 @@ class Misfit:
 def place(policy: Policy, replicas: int, sites: Iterable[Site]) -> Mapping[ClusterName, int] | Misfit:
     """Return the number of replicas of each site; drained ones have none.
 
-    Divided numbers are as fair as whole numbers can be: by largest remainder within the bounds. Where that leaves a
-    choice the fewest replicas move, and then the first names get more.
+    Where all are drained there is nothing to place. Divided numbers are as fair as whole numbers can be: by largest
+    remainder within the bounds. Where that leaves a choice the fewest replicas move, and then the first names get more.
     """
     sites = sorted(sites, key=lambda site: site.cluster)
     open_sites = [site for site in sites if not site.is_drained]
     placed = dict.fromkeys((site.cluster for site in sites), 0)
-    if replicas == 0:
+    if replicas == 0 or not open_sites:
         return placed
     misfit = _misfit(policy, replicas, open_sites)
     if misfit is not None:
@@ -97,8 +97,6 @@ def total(policy: Policy, replicas: int, sites: int) -> int:
 
 def _misfit(policy: Policy, replicas: int, sites: list[Site]) -> Misfit | None:
     bounds = [bounds_of(policy, site.cluster) for site in sites]
-    if not bounds:
-        return Misfit(replicas, 0, 0)
     mosts = [each.most for each in bounds if each.most is not None]
     if policy.division is Division.DUPLICATED:
         least, most = max(each.least for each in bounds), min(mosts, default=None)

@@ -94,7 +94,5 @@ def followers(clusters: Sequence[ClusterName]) -> str:
 
 def misfit_text(misfit: Misfit) -> str:
     """Return why a number cannot be placed, with the numbers that could."""
-    if misfit.least == 0 and misfit.most == 0:
-        return f"{misfit.replicas} replicas have nowhere to go: it has no deployment that is not drained"
     most = "" if misfit.most is None else f" and at most {misfit.most}"
     return f"{misfit.replicas} replicas are out of its bounds: its clusters need at least {misfit.least}{most}, or 0"

@@ -16,7 +16,7 @@ from hangar.domain.limits import (
     TOKEN_LIFE_MAX_S,
 )
 from hangar.hub.catalogue import Catalogue
-from hangar.hub.usecases.submit import OperationRequest
+from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.validation import check_name, check_target, check_text, field_errors
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 

@@ -26,6 +26,7 @@ from hangar.hub.usecases.recover import recover, recover_behind
 from hangar.hub.usecases.renew import Renewal, renew_leases
 from hangar.hub.usecases.rules import Rules
 from hangar.hub.usecases.sweep import sweep
+from hangar.kinds import WORKLOAD_KINDS
 from hangar.telemetry.logs import REQUEST
 from hangar.wire.problems import Problem
 
@@ -42,9 +43,9 @@ class Hub:
         self.store = store
         self.clock = clock
         self.time = HubTime(clock, store.now_us())
-        self.tail = Tail()
-        self.streams = Streams()
         self.leases = Leases(self._renew)
+        self.tail = Tail(self.leases.hurry)
+        self.streams = Streams()
         self.metrics = HubMetrics()
         self.authenticator = Authenticator(store, clock, self.time)
         self.follower = Follower(store, self.tail, self.streams, self._recover_behind, self.authenticator.forget)
@@ -79,6 +80,7 @@ class Hub:
         settings = self.settings
         return Rules(
             catalogue=self.catalogue,
+            workload_kinds=WORKLOAD_KINDS,
             hub_started_us=self.time.started_us,
             lease_s=settings.lease_s,
             stop_after_s=settings.stop_after_s,

@@ -25,7 +25,8 @@ from hangar.hub.usecases.cancel import cancel
 from hangar.hub.usecases.feed import list_operation_events
 from hangar.hub.usecases.foresee import ask, offline, read_answer
 from hangar.hub.usecases.queries import OperationFilters, get_operation, list_operations
-from hangar.hub.usecases.submit import OperationRequest, submit
+from hangar.hub.usecases.requests import OperationRequest
+from hangar.hub.usecases.submit import submit
 from hangar.wire import shown
 
 router = APIRouter(prefix="/v1/operations", tags=["operations"], dependencies=[Depends(known_parameters)])
@@ -163,8 +164,8 @@ async def cancel_(request: Request, who: Maintainer, id: str) -> Response:  # no
     """Cancel an operation: at once where it waits, by its operator where it runs."""
     bind_contextvars(operation=id)
     hub = hub_of(request)
-    now_us = hub.time.now_us()
-    operation = await hub.store.write_async(lambda tx: cancel(tx, who, id, now_us))
+    rules, now_us = hub.rules(), hub.time.now_us()
+    operation = await hub.store.write_async(lambda tx: cancel(tx, who, id, rules, now_us))
     status = 200 if operation.phase in TERMINAL else 202
     return json_response(operation, status, {"ETag": _etag(operation.version)})
 

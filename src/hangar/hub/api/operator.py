@@ -89,7 +89,9 @@ async def _report(request: Request, hub: Hub, cluster: str) -> Response:
 async def _inventory(request: Request, hub: Hub, cluster: str) -> Response:
     """Say what the nodes look like."""
     asked = await read_struct(request, InventoryRequest)
-    return json_response(await hub.store.write_async(lambda tx: inventory(tx, cluster, asked, hub.now_us(tx))))
+    return json_response(
+        await hub.store.write_async(lambda tx: inventory(tx, cluster, asked, hub.rules(), hub.now_us(tx)))
+    )
 
 
 def _route(name: str, handler: Handler) -> Route:

@@ -132,6 +132,9 @@ operations = Table(
     Index(None, "cluster", "rev"),
 )
 
+IS_OPERATED = operations.c.target_uid.is_not(None)
+"""The condition of operations that a cluster's operator carries out; those on workloads are the hub's own."""
+
 # What changes often while an operation is open; the row goes when the operation is over.
 runs = Table(
     "runs",

@@ -8,7 +8,19 @@ from functools import cache
 
 from sqlalchemy import Connection, Table, Update, bindparam, insert, update
 
-from hangar.hub.store.tables import clusters, events, feed, nodes, operations, questions, runs
+from hangar.hub.store.tables import (
+    clusters,
+    deployments,
+    events,
+    feed,
+    graphs,
+    nodes,
+    operations,
+    projects,
+    questions,
+    runs,
+    workloads,
+)
 from hangar.wire.operator import JsonObject
 
 
@@ -34,6 +46,18 @@ class EventType(StrEnum):
     NODE_UNCORDONED = "node.uncordoned"
     NODE_READY = "node.ready"
     NODE_NOT_READY = "node.not_ready"
+    PROJECT_ADDED = "project.added"
+    PROJECT_CHANGED = "project.changed"
+    PROJECT_REMOVED = "project.removed"
+    WORKLOAD_ADDED = "workload.added"
+    WORKLOAD_CHANGED = "workload.changed"
+    WORKLOAD_REMOVED = "workload.removed"
+    WORKLOAD_SCALED = "workload.scaled"
+    DEPLOYMENT_ADDED = "deployment.added"
+    DEPLOYMENT_REMOVED = "deployment.removed"
+    DEPLOYMENT_DESIRED = "deployment.desired"
+    DEPLOYMENT_WRITTEN = "deployment.written"
+    DEPLOYMENT_DRIFTED = "deployment.drifted"
     TOKEN_CREATED = "token.created"  # noqa: S105 - the name of an event
     TOKEN_REVOKED = "token.revoked"  # noqa: S105 - the name of an event
     HUB_RESTORED = "hub.restored"
@@ -41,7 +65,7 @@ class EventType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an event is about: `kind` is operation, cluster, node, token or hub."""
+    """What an event is about: `kind` is operation, cluster, node, project, workload, deployment, token or hub."""
 
     kind: str
     name: str
@@ -172,6 +196,27 @@ class Tx:
     def touch_node(self, cluster: str, name: str) -> None:
         """Say that a node changed."""
         self._touch(nodes, cluster, name)
+
+    def touch_project(self, name: str) -> None:
+        """Say that a project changed."""
+        self._touch(projects, name)
+
+    def touch_workload(self, name: str) -> None:
+        """Say that a workload changed."""
+        self._touch(workloads, name)
+
+    def touch_deployment(self, workload: str, cluster: str) -> None:
+        """Say that what is wanted of a deployment changed: its cluster's operator is woken."""
+        self._touch(deployments, workload, cluster)
+        self.wake_cluster(cluster)
+
+    def touch_graph(self, cluster: str, namespace: str, name: str) -> None:
+        """Say that a graph changed: its operator told of that itself and is not woken."""
+        self._touch(graphs, cluster, namespace, name)
+
+    def wake_cluster(self, cluster: str) -> None:
+        """Wake a cluster's operator where no row is left to tell it by."""
+        self.committed.woken.add(cluster_key(cluster))
 
     def stamp(self) -> None:
         """Give every event a revision of its own, and every touched row the newest of them."""

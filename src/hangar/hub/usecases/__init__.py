@@ -3,12 +3,12 @@
 How to call them, in the hub as in a simulation under virtual time:
 
     store = Store.in_memory()
-    rules = Rules(catalogue=Catalogue(KINDS), hub_started_us=now_us)
+    rules = Rules(catalogue=Catalogue({**KINDS, **WORKLOAD_KINDS}), hub_started_us=now_us)
     admin = Principal("admin", Role.ADMIN)
     operators = TokenRequest(name="iad-1-operator", role=Role.OPERATOR, cluster="iad-1")
     store.write(lambda tx: create_token(tx, admin, operators, now_us))        # adds the cluster, too
     grant = store.write(lambda tx: open_session(tx, "iad-1", SessionRequest(...), rules, now_us))
-    store.write(lambda tx: inventory(tx, "iad-1", InventoryRequest(...), now_us))
+    store.write(lambda tx: inventory(tx, "iad-1", InventoryRequest(...), rules, now_us))
     created = store.write(lambda tx: submit(tx, admin, OperationRequest(...), key, rules, now_us))
     work = store.write(lambda tx: sync(tx, "iad-1", SyncRequest(...), now_us))
     answer = store.write(lambda tx: report(tx, "iad-1", ReportRequest(...), now_us))

@@ -8,13 +8,15 @@ from hangar.hub.principals import Principal, Role, require
 from hangar.hub.store.records import OperationRecord
 from hangar.hub.store.tables import operations
 from hangar.hub.store.tx import EventType, Tx
+from hangar.hub.usecases.conduct import conduct
 from hangar.hub.usecases.ending import end_operation, operation_subject
 from hangar.hub.usecases.queries import get_operation
+from hangar.hub.usecases.rules import Rules
 from hangar.wire import shown
 from hangar.wire.problems import Problem, ProblemCode
 
 
-def cancel(tx: Tx, who: Principal, id_: str, now_us: int) -> shown.Operation:
+def cancel(tx: Tx, who: Principal, id_: str, rules: Rules, now_us: int) -> shown.Operation:
     """Cancel an operation and return its record. Asking twice changes nothing.
 
     A pending one is over at once; a running one ends by its operator's report. Raises Problem: FORBIDDEN, NOT_FOUND,
@@ -39,6 +41,8 @@ def cancel(tx: Tx, who: Principal, id_: str, now_us: int) -> shown.Operation:
                     data={"type": record.type, "target": record.target},
                 )
                 tx.touch_operation(id_, record.cluster)
+                if record.type in rules.workload_kinds:
+                    conduct(tx, get_operation(tx.connection, id_), rules, now_us)
         case Phase.CANCELLED:
             pass  # that is what was asked for
         case Phase.SUCCEEDED | Phase.FAILED:

@@ -10,8 +10,9 @@ from hangar.hub.principals import Principal, Role, require
 from hangar.hub.store.records import node_hold
 from hangar.hub.store.tables import questions
 from hangar.hub.store.tx import Tx
+from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.rules import Rules, us
-from hangar.hub.usecases.submit import OperationRequest, check_free, check_request, resolve_allowed
+from hangar.hub.usecases.submit import check_free, check_request, resolve_allowed
 from hangar.wire import shown
 from hangar.wire.operator import AnswerDoc, JsonObject, QuestionDoc
 from hangar.wire.problems import Problem, ProblemCode

@@ -12,7 +12,8 @@ from hangar.hub.store.records import SELECT_OPERATION, OperationRecord, operatio
 from hangar.hub.store.tables import clusters, nodes, operations
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.usecases.fence import held_cluster
-from hangar.hub.usecases.rules import us
+from hangar.hub.usecases.graphs import take_graphs
+from hangar.hub.usecases.rules import Rules, us
 from hangar.wire.operator import InventoryAnswer, InventoryRequest, NodeDoc
 
 JsonValue: TypeAlias = str | bool | None
@@ -32,8 +33,8 @@ class _Told:
         self.tx.event(type_, Subject("node", node, self.cluster), self.now_us, op_id=op, actor=actor, data=data)
 
 
-def inventory(tx: Tx, cluster_name: str, request: InventoryRequest, now_us: int) -> InventoryAnswer:
-    """Take in the nodes that changed, or all of them; tell of flips. Raises FENCED.
+def inventory(tx: Tx, cluster_name: str, request: InventoryRequest, rules: Rules, now_us: int) -> InventoryAnswer:
+    """Take in the nodes and graphs that changed, or all of them; tell of flips. Raises FENCED.
 
     A number that was seen changes nothing; one that skips, or a part of what was never told whole, asks for a resync.
     """
@@ -48,6 +49,7 @@ def inventory(tx: Tx, cluster_name: str, request: InventoryRequest, now_us: int)
         _take(told, known.get(doc.name), doc)
     gone = set(known) - {each.name for each in request.nodes} if request.complete else set(request.gone)
     _drop(told, sorted(gone))
+    take_graphs(tx, cluster_name, request, rules, now_us)
     tx.connection.execute(update(clusters).where(clusters.c.name == cluster_name).values(inventory_n=request.n))
     return InventoryAnswer(resync=False)
 

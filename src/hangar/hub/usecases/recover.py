@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, select, update
 from hangar.domain.limits import RESTORED_NUMBERS_SKIPPED
 from hangar.domain.operation import Phase
 from hangar.hub.store.records import SELECT_OPERATION, Position, feed_position, operation_of
-from hangar.hub.store.tables import IS_OPEN, clusters, events, feed, operations
+from hangar.hub.store.tables import IS_OPEN, IS_OPERATED, clusters, events, feed, operations
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.usecases.ending import end_operation
 
@@ -56,7 +56,7 @@ def recover_behind(tx: Tx, known: Position, now_us: int) -> bool:
 
 def end_unheld(tx: Tx, cluster: str, held: Collection[str], now_us: int) -> None:
     """End the operations of a cluster that its operator is not carrying out: what became of them is not known."""
-    opened = SELECT_OPERATION.where(operations.c.cluster == cluster, IS_OPEN).order_by(operations.c.id)
+    opened = SELECT_OPERATION.where(operations.c.cluster == cluster, IS_OPEN, IS_OPERATED).order_by(operations.c.id)
     for row in tx.connection.execute(opened).all():
         record = operation_of(row)
         if record.id in held:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, exists, func, select, tuple_, upda
 
 from hangar.hub.store.tables import IS_OPEN, clusters, operations
 from hangar.hub.store.tx import Tx
+from hangar.hub.usecases.desired import HAS_DESIRED
 from hangar.hub.usecases.foresee import HAS_QUESTIONS
 from hangar.hub.usecases.sync import jobs_of
 from hangar.wire.operator import SyncAnswer, SyncRequest
@@ -29,6 +30,7 @@ _LEASE = select(
     select(func.max(operations.c.rev)).where(_IN_CLUSTER).correlate(clusters).scalar_subquery().label("newest_rev"),
     exists().where(_IN_CLUSTER, IS_OPEN).correlate(clusters).label("has_open"),
     HAS_QUESTIONS.label("has_questions"),
+    HAS_DESIRED.label("has_desired"),
 ).where(clusters.c.name == bindparam("wanted"))
 
 
@@ -49,7 +51,7 @@ def answer_if_online(connection: Connection, cluster: str, request: SyncRequest,
     lease = connection.execute(_LEASE, {"wanted": cluster}).first()
     if lease is None or (lease.session, lease.epoch) != (request.session, request.epoch) or not lease.online:
         return None
-    if not lease.has_open and not lease.has_questions:
+    if not lease.has_open and not lease.has_questions and not lease.has_desired:
         return SyncAnswer(seen=lease.newest_rev or 0, jobs=[])
     return jobs_of(connection, cluster, now_us)
 

@@ -1,7 +1,9 @@
 """What the use cases go by: the kinds there are, the times, and since when this hub has been up."""
 
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from hangar.domain.limits import (
     HAND_OVER_AFTER_S,
@@ -13,6 +15,7 @@ from hangar.domain.limits import (
     STOP_SENDING_AFTER_S,
     SYNC_WAIT_S,
 )
+from hangar.domain.workloads.kind import WorkloadKind
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.ids import RandomBits
 
@@ -25,6 +28,7 @@ class Rules:
 
     catalogue: Catalogue
     hub_started_us: int
+    workload_kinds: Mapping[str, WorkloadKind[Any, Any]] = field(default_factory=dict)
     lease_s: float = LEASE_S
     stop_after_s: float = STOP_SENDING_AFTER_S
     hand_over_after_s: float = HAND_OVER_AFTER_S

@@ -1,7 +1,7 @@
 """submit: take a request, and make it an operation or say why not."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 import msgspec
 from sqlalchemy import Connection, select
@@ -23,24 +23,31 @@ from hangar.hub.store.records import (
 )
 from hangar.hub.store.tables import IS_OPEN, idempotency, operations
 from hangar.hub.store.tx import EventType, Subject, Tx
+from hangar.hub.usecases.conduct import conduct
 from hangar.hub.usecases.naming import resolve_target
+from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.rules import SECOND_US, Rules, us
+from hangar.hub.usecases.target_workload import workload_target
 from hangar.wire import shown
 from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 _NEWEST = select(operations.c.id, operations.c.created_us).order_by(operations.c.id.desc()).limit(1)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationRequest:
-    """What a user asks for. `target` is a bare name, or `cluster/name`."""
-
-    type: str
-    target: str
-    cluster: str | None = None
-    params: JsonObject
-    reason: str | None = None
+_STORED = (
+    "id",
+    "type",
+    "kind_version",
+    "cluster",
+    "target",
+    "target_uid",
+    "hold",
+    "params",
+    "reason",
+    "created_by",
+    "created_us",
+)
+"""The columns of a new operation that are stored as the record has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,53 +75,64 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
         earlier = _claim_key(tx, who, key, request, id_, rules, now_us)
         if earlier is not None:
             return Submitted(present.operation(earlier), is_replay=True)
-    target = resolve_allowed(tx.connection, request, entry, params)
-    cluster = target.cluster
-    hold = node_hold(cluster.name, target.uid)
-    values = {
-        "id": id_,
-        "type": entry.name,
-        "kind_version": entry.version,
-        "phase": Phase.PENDING.value,
-        "cluster": cluster.name,
-        "target": target.name,
-        "target_uid": target.uid,
-        "hold": hold,
-        "params": params,
-        "reason": request.reason,
-        "created_by": who.name,
-        "created_us": created_us,
-    }
-    while tx.connection.execute(insert_unless_held(tx.dialect, operations), values).first() is None:
-        check_free(tx.connection, hold, now_us)  # raises, unless the holder has ended in between: then try again
-    tx.event(
-        EventType.OPERATION_CREATED,
-        Subject("operation", id_, cluster.name),
-        now_us,
-        op_id=id_,
-        actor=who.name,
-        data={"type": entry.name, "target": target.name, "reason": request.reason},
-    )
-    tx.touch_operation(id_, cluster.name)
+    made = replace(_asked(who, request, entry, params), id=id_, created_us=created_us)
+    if entry.runs_in == "hub":
+        record = replace(made, **asdict(workload_target(tx.connection, request, params, rules)))
+    else:
+        target = resolve_allowed(tx.connection, request, entry, params)
+        record = replace(
+            made,
+            cluster=target.cluster.name,
+            target=target.name,
+            target_uid=target.uid,
+            hold=node_hold(target.cluster.name, target.uid),
+            is_operator_online=target.cluster.online,
+            operator_seen_us=target.cluster.seen_us,
+        )
+    _insert(tx, record, now_us)
+    if entry.runs_in == "hub":
+        conduct(tx, record, rules, now_us)
+        tx.stamp()
+        return Submitted(present.operation(_found(tx, id_)), is_replay=False)
     tx.stamp()
-    record = OperationRecord(
-        id=id_,
+    return Submitted(present.operation(replace(record, version=tx.committed.last_rev)), is_replay=False)
+
+
+def _asked(who: Principal, request: OperationRequest, entry: Entry, params: JsonObject) -> OperationRecord:
+    """Return the record of a request, before it is known what it is about."""
+    return OperationRecord(
+        id="",
         type=entry.name,
         kind_version=entry.version,
         phase=Phase.PENDING,
-        cluster=cluster.name,
-        target=target.name,
-        target_uid=target.uid,
-        hold=hold,
+        cluster=None,
+        target=request.target,
+        target_uid=None,
+        hold="",
         params=params,
         reason=request.reason,
         created_by=who.name,
-        created_us=created_us,
-        is_operator_online=cluster.online,
-        operator_seen_us=cluster.seen_us,
-        version=tx.committed.last_rev,
+        created_us=0,
+        is_operator_online=False,
+        operator_seen_us=None,
+        version=0,
     )
-    return Submitted(present.operation(record), is_replay=False)
+
+
+def _insert(tx: Tx, record: OperationRecord, now_us: int) -> None:
+    """Store a new operation, where nothing open has its hold. Raises CONFLICT."""
+    values = {name: getattr(record, name) for name in _STORED} | {"phase": record.phase.value}
+    while tx.connection.execute(insert_unless_held(tx.dialect, operations), values).first() is None:
+        check_free(tx.connection, record.hold, now_us)  # raises, unless the holder has ended: then try again
+    tx.event(
+        EventType.OPERATION_CREATED,
+        Subject("operation", record.id, record.cluster),
+        now_us,
+        op_id=record.id,
+        actor=record.created_by,
+        data={"type": record.type, "target": record.target, "reason": record.reason},
+    )
+    tx.touch_operation(record.id, record.cluster)
 
 
 def check_request(request: OperationRequest, rules: Rules) -> tuple[Entry, JsonObject]:
@@ -219,9 +237,10 @@ def _conflict(holder: OperationRecord, now_us: int) -> Problem:
     progress = present.progress(holder.progress)
     because = f" ({holder.reason})" if holder.reason else ""
     so_far = f", so far: {progress.message}" if progress is not None and progress.message else ""
+    of = f"{holder.cluster}/" if holder.target_uid is not None else ""
     return Problem(
         ProblemCode.CONFLICT,
-        f"{holder.cluster}/{holder.target} is held by {holder.type} {holder.id}, {holder.phase}, asked for {age_s} s "
+        f"{of}{holder.target} is held by {holder.type} {holder.id}, {holder.phase}, asked for {age_s} s "
         f"ago by {holder.created_by}{because}{so_far}: wait for it, or cancel it with "
         f"`hgr operation cancel {holder.id}`",
         context={

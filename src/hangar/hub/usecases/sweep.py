@@ -1,13 +1,14 @@
 """sweep: what time alone decides; called once a second."""
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, delete, func, not_, or_, select, tuple_, update
 
 from hangar.domain.limits import SWEEP_ROWS_MAX
 from hangar.domain.operation import Phase
 from hangar.hub.present import milliseconds
 from hangar.hub.store.records import SELECT_CLUSTER, SELECT_OPERATION, OperationRecord, cluster_of, operation_of
-from hangar.hub.store.tables import clusters, idempotency, operations, questions
+from hangar.hub.store.tables import IS_OPEN, IS_OPERATED, clusters, idempotency, operations, questions
 from hangar.hub.store.tx import Tx
+from hangar.hub.usecases.conduct import conduct
 from hangar.hub.usecases.ending import end_operation
 from hangar.hub.usecases.presence import turn_offline
 from hangar.hub.usecases.rules import SECOND_US, Rules, us
@@ -22,11 +23,19 @@ def sweep(tx: Tx, rules: Rules, now_us: int) -> None:
     tx.connection.execute(delete(questions).where(questions.c.expires_us <= now_us))
     # A clock that was set back: nobody was heard in the future.
     tx.connection.execute(update(clusters).where(clusters.c.seen_us > now_us).values(seen_us=now_us))
+    _conduct_due(tx, rules, now_us)
     if now_us < rules.listening_since_us():
         return
     _turn_silent_offline(tx, rules, now_us)
     _end_pending(tx, rules, now_us)
     _end_running(tx, rules, now_us)
+
+
+def _conduct_due(tx: Tx, rules: Rules, now_us: int) -> None:
+    """Carry on the operations on workloads whose time is over: nothing else may happen to them."""
+    due = SELECT_OPERATION.where(IS_OPEN, not_(IS_OPERATED), operations.c.deadline_us <= now_us)
+    for row in tx.connection.execute(due.order_by(operations.c.id).limit(SWEEP_ROWS_MAX)).all():
+        conduct(tx, operation_of(row), rules, now_us)
 
 
 def _forget_keys(tx: Tx, now_us: int) -> None:
@@ -77,7 +86,7 @@ def _end_running(tx: Tx, rules: Rules, now_us: int) -> None:
 
 
 def _open_operations(tx: Tx, conditions: list[ColumnElement[bool]]) -> list[OperationRecord]:
-    statement = SELECT_OPERATION.where(*conditions).order_by(operations.c.id).limit(SWEEP_ROWS_MAX)
+    statement = SELECT_OPERATION.where(*conditions, IS_OPERATED).order_by(operations.c.id).limit(SWEEP_ROWS_MAX)
     return [operation_of(row) for row in tx.connection.execute(statement).all()]
 
 

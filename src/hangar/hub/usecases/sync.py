@@ -3,8 +3,9 @@
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from hangar.hub.store.records import SELECT_OPERATION, OperationRecord, operation_of
-from hangar.hub.store.tables import IS_OPEN, clusters, operations
+from hangar.hub.store.tables import IS_OPEN, IS_OPERATED, clusters, operations
 from hangar.hub.store.tx import Tx
+from hangar.hub.usecases.desired import NEWEST_DESIRED_REV, desired_of
 from hangar.hub.usecases.fence import held_cluster
 from hangar.hub.usecases.foresee import NEWEST_QUESTION_REV, open_questions
 from hangar.hub.usecases.presence import turn_online
@@ -16,8 +17,9 @@ _NEWEST_OPERATION_REV = select(func.max(operations.c.rev)).where(operations.c.cl
 _NEWEST_REVS = select(
     _NEWEST_OPERATION_REV.scalar_subquery().label("of_operations"),
     NEWEST_QUESTION_REV.scalar_subquery().label("of_questions"),
+    NEWEST_DESIRED_REV.scalar_subquery().label("of_desired"),
 )
-_OPEN_OF_CLUSTER = SELECT_OPERATION.where(operations.c.cluster == bindparam("wanted"), IS_OPEN).order_by(
+_OPEN_OF_CLUSTER = SELECT_OPERATION.where(operations.c.cluster == bindparam("wanted"), IS_OPEN, IS_OPERATED).order_by(
     operations.c.id
 )
 
@@ -38,14 +40,15 @@ def read_jobs(connection: Connection, cluster_name: str, request: SyncRequest, n
 
 
 def jobs_of(connection: Connection, cluster_name: str, now_us: int) -> SyncAnswer:
-    """Return all open operations of a cluster, oldest first, with the revision they were read at."""
+    """Return a cluster's open operations, oldest first, and what is desired there, with the revision of both."""
     # The revision is read first: a change in between is then told once more, never missed.
     newest = connection.execute(_NEWEST_REVS, {"wanted": cluster_name}).one()
     rows = connection.execute(_OPEN_OF_CLUSTER, {"wanted": cluster_name})
     return SyncAnswer(
-        seen=max(newest.of_operations or 0, newest.of_questions or 0),
+        seen=max(newest.of_operations or 0, newest.of_questions or 0, newest.of_desired or 0),
         jobs=[_job(operation_of(row), now_us) for row in rows],
         questions=[] if newest.of_questions is None else open_questions(connection, cluster_name),
+        desired=[] if newest.of_desired is None else desired_of(connection, cluster_name),
     )
 
 

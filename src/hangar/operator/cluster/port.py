@@ -40,7 +40,10 @@ class Cluster(Protocol):
         """Return who the cluster is. Raises ClusterError while it cannot be reached."""
 
     async def grants(self) -> Mapping[str, bool]:
-        """Return which operations (`cordon`, `drain`, `force`) the cluster's own access rules grant us."""
+        """Return what the cluster's own access rules grant us, of `cordon`, `drain`, `force`, `scale`, `deploy`.
+
+        What is not named is not granted.
+        """
 
     async def run(self, changed: asyncio.Event) -> None:
         """Keep the snapshot fresh until cancelled, setting `changed` on every change; survives every trouble."""

@@ -12,8 +12,8 @@ from hangar.operator.cluster.port import Gate, Identity
 from hangar.operator.cluster.simulated import api
 from hangar.operator.cluster.simulated.world import World
 
-GRANTABLE = frozenset({"cordon", "drain", "force"})
-"""What access rules can grant of what is done to nodes."""
+GRANTABLE = frozenset({"cordon", "drain", "force", "scale", "deploy"})
+"""What access rules can grant."""
 
 
 class SimulatedCluster:

@@ -1,0 +1,27 @@
+"""desired: what a cluster's operator is to write into the graphs of its deployments."""
+
+from sqlalchemy import Connection, bindparam, exists, func, select
+
+from hangar.domain.workloads.shape import counts_of
+from hangar.hub.store.tables import deployments
+from hangar.wire.operator import DesiredDoc
+
+_OF_CLUSTER = deployments.c.cluster == bindparam("wanted")
+_ROWS = select(deployments).where(_OF_CLUSTER, deployments.c.shape.is_not(None)).order_by(deployments.c.workload)
+
+HAS_DESIRED = exists().where(_OF_CLUSTER)
+NEWEST_DESIRED_REV = select(func.max(deployments.c.rev)).where(_OF_CLUSTER)
+
+
+def desired_of(connection: Connection, cluster: str) -> list[DesiredDoc]:
+    """Return all that is desired on a cluster, of the deployments whose shape is known."""
+    return [
+        DesiredDoc(
+            workload=row.workload,
+            namespace=row.namespace,
+            graph=row.graph,
+            rev=row.desired_rev,
+            counts=counts_of(row.shape, row.desired),
+        )
+        for row in connection.execute(_ROWS, {"wanted": cluster})
+    ]

@@ -1,0 +1,94 @@
+"""graphs: what operators tell of the graphs on their clusters, and what follows for the workloads bound to them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+import msgspec
+from sqlalchemy import delete, select
+
+from hangar.domain.workloads.rollout import drifters
+from hangar.domain.workloads.workload import Deployment, DeploymentState
+from hangar.hub.store.dialects import insert_or_replace
+from hangar.hub.store.tables import deployments, graphs
+from hangar.hub.store.tx import EventType, Subject, Tx
+from hangar.hub.store.workload_rows import WorkloadRecord, find_workload, save_workload, shape_for
+from hangar.hub.usecases.conduct import conduct_workloads
+from hangar.hub.usecases.rules import Rules
+from hangar.wire.operator import GraphDoc, InventoryRequest
+
+Key: TypeAlias = tuple[str, str]
+"""A graph's namespace and name."""
+
+
+def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, now_us: int) -> None:
+    """Take in the graphs that an inventory tells of; carry on what waits for them."""
+    if request.graphs is None:
+        return
+    told = {(each.namespace, each.name): each for each in request.graphs}
+    gone = {(each.namespace, each.name) for each in request.gone_graphs}
+    known = _known(tx, cluster)
+    if request.complete:
+        gone = known.keys() - told.keys()
+    changed = {key: doc for key, doc in told.items() if known.get(key) != doc}
+    gone &= known.keys()
+    if not changed and not gone:
+        return
+    bound = _bound(tx, cluster, [*changed, *gone])
+    before = {name: found for name in bound if (found := find_workload(tx.connection, name)) is not None}
+    for (namespace, name), doc in changed.items():
+        values = {"cluster": cluster, "namespace": namespace, "name": name}
+        values |= {"doc": msgspec.to_builtins(doc), "updated_us": now_us}  # type: ignore[dict-item]
+        tx.connection.execute(insert_or_replace(tx.dialect, graphs, tuple(values)), values)
+        tx.touch_graph(cluster, namespace, name)
+    for namespace, name in sorted(gone):
+        here = (graphs.c.cluster == cluster, graphs.c.namespace == namespace, graphs.c.name == name)
+        tx.connection.execute(delete(graphs).where(*here))
+    for name, record in before.items():
+        _learn_shapes(tx, name, now_us)
+        _tell(tx, cluster, record, now_us)
+    conduct_workloads(tx, bound, rules, now_us)
+
+
+def _known(tx: Tx, cluster: str) -> Mapping[Key, GraphDoc]:
+    rows = tx.connection.execute(select(graphs).where(graphs.c.cluster == cluster))
+    return {(row.namespace, row.name): msgspec.convert(row.doc, GraphDoc) for row in rows}
+
+
+def _bound(tx: Tx, cluster: str, keys: Iterable[Key]) -> list[str]:
+    wanted = set(keys)
+    rows = tx.connection.execute(select(deployments).where(deployments.c.cluster == cluster))
+    return sorted({row.workload for row in rows if (row.namespace, row.graph) in wanted})
+
+
+def _learn_shapes(tx: Tx, name: str, now_us: int) -> None:
+    """Note what a replica is on graphs that are seen for the first time; it stays so, whatever is edited later."""
+    record = find_workload(tx.connection, name)
+    assert record is not None, "it was there a moment ago"
+    workload = record.workload
+    learnt = tuple(_with_shape(each, record.shape, now_us) for each in workload.deployments)
+    if learnt != workload.deployments:
+        save_workload(tx, workload, replace(workload, deployments=learnt), now_us)
+
+
+def _with_shape(deployment: Deployment, named: Mapping[str, int] | None, now_us: int) -> Deployment:
+    if deployment.shape is not None or (shape := shape_for(deployment.graph, named)) is None:
+        return deployment
+    return replace(deployment, shape=shape, desired_rev=max(now_us, deployment.desired_rev + 1))
+
+
+def _tell(tx: Tx, cluster: str, before: WorkloadRecord, now_us: int) -> None:
+    """Say what became of a deployment: its desired state is written, or somebody else changed it."""
+    after = find_workload(tx.connection, before.workload.name)
+    assert after is not None, "it was there a moment ago"
+    for each in after.workload.deployments:
+        was = before.workload.deployment(each.cluster)
+        if each.cluster != cluster or was is None:
+            continue
+        subject = Subject("deployment", after.workload.name, cluster)
+        if each.is_written and not was.is_written:
+            data = {"graph": str(each.ref), "desired": each.desired}
+            tx.event(EventType.DEPLOYMENT_WRITTEN, subject, now_us, data=data)
+        if each.state is DeploymentState.DRIFTED and was.state is not DeploymentState.DRIFTED:
+            data = {"graph": str(each.ref), "by": ", ".join(drifters(each))}
+            tx.event(EventType.DEPLOYMENT_DRIFTED, subject, now_us, data=data)

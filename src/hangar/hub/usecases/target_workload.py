@@ -1,0 +1,99 @@
+"""Which workload a request is about, and why what it asks for must not begin."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from hangar.domain.decision import Fail
+from hangar.domain.ids import ClusterName
+from hangar.domain.workloads.kind import SetReplicas, WorkloadKind, changed
+from hangar.hub.store.records import find_cluster
+from hangar.hub.store.tables import workloads
+from hangar.hub.store.workload_rows import WorkloadRecord, find_workload, workload_hold
+from hangar.hub.usecases.quotas import check_quota
+from hangar.hub.usecases.requests import OperationRequest
+from hangar.hub.usecases.rules import Rules
+from hangar.wire.operator import JsonObject
+from hangar.wire.problems import FieldError, Problem, ProblemCode
+
+NEAR_MAX = 5
+"""Names of other workloads that an error offers."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadTarget:
+    """What the record of an operation on a workload says of its target."""
+
+    target: str
+    cluster: str | None
+    hold: str
+
+
+def workload_target(
+    connection: Connection, request: OperationRequest, params: JsonObject, rules: Rules
+) -> WorkloadTarget:
+    """Return what an operation is about, where it may begin.
+
+    Names are looked up first, then what the clusters allow, then the state. Raises Problem: INVALID_VALUE, NOT_FOUND,
+    OPERATION_NOT_ALLOWED, WORKLOAD_PAUSED, QUOTA_EXCEEDED.
+    """
+    kind = rules.workload_kinds[request.type]
+    cluster = _cluster_of(request, kind)
+    workload = resolve_workload(connection, request.target, path="target").workload
+    check_leave(connection, kind.touches(workload, cluster), f"{kind.name} of {workload.name}")
+    asked = msgspec.convert(params, kind.params)
+    if (fail := kind.refuse(asked, workload, cluster)) is not None:
+        raise problem_of(fail, "params.replicas" if fail.code == "out_of_bounds" else "cluster")
+    if isinstance(replicas := params.get("replicas"), int):
+        check_quota(connection, workload, changed(workload, SetReplicas(replicas)))
+    return WorkloadTarget(workload.name, cluster, workload_hold(workload.name))
+
+
+def resolve_workload(connection: Connection, name: str, path: str) -> WorkloadRecord:
+    """Return a workload by its name. Raises NOT_FOUND, which offers the names there are."""
+    found = find_workload(connection, name)
+    if found is None:
+        names = connection.execute(select(workloads.c.name).order_by(workloads.c.name).limit(NEAR_MAX)).scalars().all()
+        there = f"there are {', '.join(names)}" if names else "there is none yet"
+        detail = f"there is no workload {name}: {there}; `hgr workload ls` lists all"
+        raise Problem(ProblemCode.NOT_FOUND, detail, (FieldError(path, f"there is no workload {name}"),))
+    return found
+
+
+def check_leave(connection: Connection, clusters: tuple[ClusterName, ...], what: str, need: str = "scale") -> None:
+    """Raise OPERATION_NOT_ALLOWED, naming them, where clusters do not allow workloads to be scaled."""
+    refusing = []
+    for name in clusters:
+        cluster = find_cluster(connection, name)
+        if cluster is None or need not in cluster.allowed:
+            refusing.append(name)
+    if refusing:
+        detail = (
+            f"{what} needs `{need}`, which {', '.join(refusing)} {'does' if len(refusing) == 1 else 'do'} not allow; "
+            "nothing was changed anywhere. It is `cluster.workloads` in the chart of the operator there: `scale` or "
+            "`manage`. What Kubernetes does not grant the operator is not allowed either."
+        )
+        context = {"clusters": list(refusing), "needs": need}
+        raise Problem(ProblemCode.OPERATION_NOT_ALLOWED, detail, context=context)
+
+
+def problem_of(fail: Fail, path: str) -> Problem:
+    """Return the refusal of a request by its kind; `path` is the field that would have to be another."""
+    if fail.code == "workload_paused":
+        return Problem(ProblemCode.WORKLOAD_PAUSED, fail.message)
+    return Problem(ProblemCode.INVALID_VALUE, f"{path}: {fail.message}", (FieldError(path, fail.message),))
+
+
+def _cluster_of(request: OperationRequest, kind: WorkloadKind[Any, Any]) -> ClusterName | None:
+    if "/" in request.target:
+        text = f"{request.target!r} is no name of a workload; give the cluster beside it"
+        raise Problem(ProblemCode.INVALID_VALUE, f"target: {text}", (FieldError("target", text),))
+    if kind.is_per_cluster and request.cluster is None:
+        text = f"is missing: {kind.name} is about one cluster"
+        raise Problem(ProblemCode.INVALID_VALUE, f"cluster: {text}", (FieldError("cluster", text),))
+    if not kind.is_per_cluster and request.cluster is not None:
+        text = f"is not for {kind.name}, which is about all clusters of the workload"
+        raise Problem(ProblemCode.INVALID_VALUE, f"cluster: {text}", (FieldError("cluster", text),))
+    return None if request.cluster is None else ClusterName(request.cluster)
