@@ -8,6 +8,8 @@ import pytest
 
 from hangar.domain.decision import Accepted, Answer, Apply, Busy, Denied, Gone, Namesake, Trouble
 from hangar.domain.snapshot import Snapshot
+from hangar.domain.view import View
+from hangar.domain.workloads.converge import converge
 from hangar.domain.workloads.graph import Counts, Desired, Graph, GraphRef, Role, has_drifted, is_converged
 from hangar.operator.cluster.kubernetes.access import NEEDED
 from testbed import dynamo_crds
@@ -168,6 +170,27 @@ def test_counts_are_written_at_once_and_run_a_while_later(
 
 def _pods(snapshot: Snapshot) -> dict[str, int]:
     return {each.name: each.pods for each in snapshot.graphs[CHAT].components if each.name != "Frontend"}
+
+
+def test_what_is_desired_is_written_turn_by_turn_while_its_operator_writes_too(
+    empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
+) -> None:
+    async def scene(stage: KubernetesStage) -> None:
+        await a_node(stage)
+        with DynamoOperator(empty_bed.kube, graphs.version, observes_after_s=0.0):
+            await a_graph(stage, graphs)
+            answers: list[Answer] = []
+            for rev in range(1, 9):
+                desired = Desired(CHAT, rev, {"prefill": rev % 3, "decode": rev % 4})
+                while steps := converge([desired], View(now_shown(stage)), stage.cluster.now()).steps:
+                    answers += [await take(stage, step) for _, step in steps]
+                assert not has_drifted(shown(stage), desired)
+            await settled(stage, desired)
+        assert answers.count(Accepted()) == 8
+        others = [each for each in answers if each != Accepted()]
+        assert all(isinstance(each, Busy) and each.trouble is Trouble.CONFLICT for each in others)
+
+    play(scene, empty_bed, operator_kubeconfig)
 
 
 def test_what_is_not_written_stays_as_it_is(empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path) -> None:
