@@ -8,6 +8,7 @@ import pytest
 
 from tests.transcripts.demo import Ran, Shell
 from tests.transcripts.manual import commands
+from tests.transcripts.test_manual_workloads import WORKLOAD_COMMANDS
 
 pytestmark = pytest.mark.xdist_group("fleet")
 
@@ -30,18 +31,6 @@ NODE_COMMANDS = (
 )
 """The commands on nodes, operations, devices and clusters: all are run below."""
 
-LATER_COMMANDS = (
-    "hgr workload scale <workload-name> --replicas 4",
-    'hgr workload pause <workload-name> --reason "nightly shutdown"',
-    "hgr workload resume <workload-name>",
-    'hgr operation create workload.drain <workload-name> --cluster <cluster-name> --reason "cluster decommission"',
-    "hgr workload scale llama-3-8b --replicas 1 --wait",
-    "hgr deployment ls --workload llama-3-8b",
-    "hgr workload scale llama-3-8b --replicas 4",
-    "hgr quota ls --project <project>",
-)
-"""The commands on workloads, deployments and quotas, which this release does not have."""
-
 KUBERNETES_COMMANDS = ("kubectl logs -n hangar-system deployment/hangar-operator",)
 """Commands of other programs: there is no Kubernetes behind the demo."""
 
@@ -53,10 +42,10 @@ EXAMPLE = ["id", "type", "target", "phase", "result", "reason", "created_by", "c
 """The names of the manual's JSON example, in its order."""
 
 
-def test_each_command_of_the_manual_is_run_here_or_known_to_come_later() -> None:
+def test_each_command_of_the_manual_is_run() -> None:
     of_hgr = [each for each in commands() if each.startswith("hgr ")]
-    assert (len(NODE_COMMANDS), len(LATER_COMMANDS), len(of_hgr)) == (15, 8, 23)
-    assert sorted(commands()) == sorted(NODE_COMMANDS + LATER_COMMANDS + KUBERNETES_COMMANDS)
+    assert (len(NODE_COMMANDS), len(WORKLOAD_COMMANDS), len(of_hgr)) == (15, 8, 23)
+    assert sorted(commands()) == sorted(NODE_COMMANDS + WORKLOAD_COMMANDS + KUBERNETES_COMMANDS)
     assert [each for each in of_hgr if each in NODE_COMMANDS] == list(NODE_COMMANDS)
 
 
