@@ -229,13 +229,3 @@ def test_free_devices_are_those_of_ready_uncordoned_nodes(story: Story) -> None:
     nodes = {row[1] for row in rows}
     assert "iad-1-n03" in nodes
     assert not nodes & {"iad-1-n02", "iad-1-n10", "iad-1-n40"}  # drained, cordoned, not ready
-
-
-@pytest.mark.parametrize("command", LATER_COMMANDS)
-def test_a_command_of_a_later_release_says_that_it_is_not_known(shell: Shell, command: str) -> None:
-    names = {"workload-name": "llama-3-8b", "cluster-name": "iad-1", "project": "serving"}
-    said = shell.run(command, names)
-    assert (said.code, said.out) == (2, "")
-    assert re.match(
-        r"error: there is no (noun '(workload|deployment|quota)'|operation type 'workload.drain'); ", said.err
-    )

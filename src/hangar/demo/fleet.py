@@ -14,7 +14,7 @@ from hangar.hub.principals import Principal, Role
 from hangar.hub.serving import serve
 from hangar.hub.settings import HubSettings
 from hangar.hub.store.store import Store
-from hangar.hub.store.tx import Committed
+from hangar.hub.store.tx import Committed, Tx
 from hangar.hub.usecases.fleet import list_clusters
 from hangar.hub.usecases.paging import PageRequest
 from hangar.hub.usecases.projects import apply_project
@@ -97,11 +97,15 @@ def _nodes_told(store: Store) -> int:
 
 async def _serve_workloads(store: Store, scenario: Scenario, clock: Clock) -> None:
     """Add projects and workloads, and wait until every graph carries what is wanted of it: all that runs is adopted."""
-    who = Principal("admin", Role.ADMIN)
-    for project, quotas in scenario.projects.items():
-        await store.write_async(lambda tx, p=project, q=quotas: apply_project(tx, who, p, q, clock.now_us()))
-    for name, request in scenario.workloads.items():
-        await store.write_async(lambda tx, n=name, r=request: apply_workload(tx, who, n, r, clock.now_us()))
+
+    def declare(tx: Tx) -> None:
+        who, now_us = Principal("admin", Role.ADMIN), clock.now_us()
+        for project, quotas in scenario.projects.items():
+            apply_project(tx, who, project, quotas, now_us)
+        for name, request in scenario.workloads.items():
+            apply_workload(tx, who, name, request, now_us)
+
+    await store.write_async(declare)
     await _until(store, lambda: _are_settled(store))
 
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from hangar.domain.snapshot import Taint, Toleration
 from hangar.domain.ids import ClusterName
+from hangar.domain.snapshot import Taint, Toleration
 from hangar.domain.workloads.graph import Role
 from hangar.domain.workloads.placement import Bounds, Division, Policy
 from hangar.hub.usecases.workloads import Binding, WorkloadRequest
