@@ -1,7 +1,25 @@
 """What an event says, in a sentence: made where it is read, from the data that is stored."""
 
+from typing import Literal, TypeAlias
+
 from hangar.hub.store.tx import EventType
 from hangar.wire.operator import JsonObject
+
+WorkloadEvent: TypeAlias = Literal[
+    EventType.PROJECT_ADDED,
+    EventType.PROJECT_CHANGED,
+    EventType.PROJECT_REMOVED,
+    EventType.WORKLOAD_ADDED,
+    EventType.WORKLOAD_CHANGED,
+    EventType.WORKLOAD_REMOVED,
+    EventType.WORKLOAD_SCALED,
+    EventType.DEPLOYMENT_ADDED,
+    EventType.DEPLOYMENT_REMOVED,
+    EventType.DEPLOYMENT_DESIRED,
+    EventType.DEPLOYMENT_WRITTEN,
+    EventType.DEPLOYMENT_DRIFTED,
+]
+"""The events about workloads, and about what they are owned by and made of."""
 
 
 def event_sentence(type_: EventType, name: str, actor: str | None, data: JsonObject) -> str:
@@ -44,6 +62,18 @@ def event_sentence(type_: EventType, name: str, actor: str | None, data: JsonObj
             return f"node {name} is ready"
         case EventType.NODE_NOT_READY:
             return f"node {name} is not ready"
+        case EventType.TOKEN_CREATED:
+            return f"a token for {name} with the role {data['role']} was created{by}"
+        case EventType.TOKEN_REVOKED:
+            return f"the token {data['id']} of {name} was revoked{by}"
+        case EventType.HUB_RESTORED:
+            return _restored(data)
+        case _:
+            return _of_workloads(type_, name, by, data)
+
+
+def _of_workloads(type_: WorkloadEvent, name: str, by: str, data: JsonObject) -> str:
+    match type_:
         case EventType.PROJECT_ADDED | EventType.PROJECT_CHANGED | EventType.PROJECT_REMOVED:
             return f"project {name} was {type_.value.partition('.')[2]}{by}"
         case EventType.WORKLOAD_ADDED | EventType.WORKLOAD_CHANGED | EventType.WORKLOAD_REMOVED:
@@ -60,15 +90,6 @@ def event_sentence(type_: EventType, name: str, actor: str | None, data: JsonObj
             return f"{data['graph']} has {data['desired']} replicas of {name} written"
         case EventType.DEPLOYMENT_DRIFTED:
             return f"{data['graph']} of {name} was changed by {data['by']} after it was written"
-        case EventType.TOKEN_CREATED:
-            return f"a token for {name} with the role {data['role']} was created{by}"
-        case EventType.TOKEN_REVOKED:
-            return f"the token {data['id']} of {name} was revoked{by}"
-        case EventType.HUB_RESTORED:
-            return (
-                f"the hub's record was restored from a backup, or lost its newest part: it goes on after revision "
-                f"{data['kept_rev']}; operators are asked for what they are doing"
-            )
 
 
 def _because(data: JsonObject) -> str:
@@ -83,3 +104,10 @@ def _offline(name: str, data: JsonObject) -> str:
     if data["released"]:
         return f"the operator of {name} signed off"
     return f"the operator of {name} fell silent; last heard at {data['last_seen_at']}"
+
+
+def _restored(data: JsonObject) -> str:
+    return (
+        f"the hub's record was restored from a backup, or lost its newest part: it goes on after revision "
+        f"{data['kept_rev']}; operators are asked for what they are doing"
+    )

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hangar.domain.kind import Kind
-from hangar.domain.workloads.kind import WorkloadKind
+from hangar.domain.workloads.kind import AnyWorkloadKind
 from hangar.kinds import (
     node_cordon,
     node_drain,
@@ -22,7 +22,7 @@ KINDS: Mapping[str, Kind[Any, Any]] = MappingProxyType(
 )
 """What operators carry out."""
 
-WORKLOAD_KINDS: Mapping[str, WorkloadKind[Any, Any]] = MappingProxyType(
+WORKLOAD_KINDS: Mapping[str, AnyWorkloadKind] = MappingProxyType(
     {
         kind.name: kind
         for kind in (

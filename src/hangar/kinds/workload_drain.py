@@ -88,7 +88,7 @@ def touches(workload: Workload, _cluster: ClusterName | None) -> tuple[ClusterNa
 
 
 def _begin(job: Job, workload: Workload, deployment: Deployment) -> Decided[DrainMemory]:
-    if deployment.drained_by is not None:
+    if deployment.drained_by is not None and deployment.held is None:  # held: that drain failed on its way
         message = f"already drained by {deployment.drained_by}"
         return Decided(End(Phase.SUCCEEDED, "already_drained", message, job.memory, NOTHING_DONE))
     fail = refuse(job.params, workload, job.cluster) or _no_room(job, workload)

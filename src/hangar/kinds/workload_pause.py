@@ -16,7 +16,9 @@ def refuse(_params: RolloutParams, _workload: Workload, _cluster: ClusterName | 
 
 def decide(job: WorkloadJob[RolloutParams, RolloutMemory], workload: Workload, now: datetime) -> Decided[RolloutMemory]:
     """Return the next move towards a workload of which no connected cluster runs a replica."""
-    if not job.memory.is_made and not workload.is_paused:
+    # A pause that was cancelled leaves it paused, with replicas where nobody had written it.
+    runs = not workload.is_paused or any(each.desired for each in workload.deployments)
+    if not job.memory.is_made and runs:
         return begin(job, workload, SetPaused(on=True))
     already = "" if job.memory.is_made else "already "
     return follow(job, workload, now, what=f"{already}paused; `resume` places its {workload.replicas} replicas again")

@@ -19,7 +19,9 @@ def refuse(_params: RolloutParams, workload: Workload, _cluster: ClusterName | N
 
 def decide(job: WorkloadJob[RolloutParams, RolloutMemory], workload: Workload, now: datetime) -> Decided[RolloutMemory]:
     """Return the next move towards a workload that every connected cluster runs again."""
-    if not job.memory.is_made and workload.is_paused:
+    # A resume that was cancelled leaves it not paused, without replicas where nobody had written it.
+    rests = workload.is_paused or any(each.held == 0 for each in workload.open_deployments)
+    if not job.memory.is_made and rests:
         fail = refuse(job.params, workload, None)
         return begin(job, workload, SetPaused(on=False)) if fail is None else refused(job, fail)
     verb = "resumed" if job.memory.is_made else "was not paused"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hangar.domain.workloads.graph import Component, Counts, Desired, Graph, GraphRef, Role, has_drifted, is_converged
+from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Role
 from hangar.domain.workloads.shape import (
     NoShape,
     Shape,
@@ -19,8 +19,8 @@ FRONTEND = Component("Frontend", Role.FRONTEND, 1)
 PLANNER = Component("planner", Role.PLANNER, 1)
 
 
-def graph(*components: Component, applied_rev: int | None = 7, rollout: str = "", is_observed: bool = True) -> Graph:
-    return Graph(REF, "u1", "1", "nvidia.com/v1beta1", components, applied_rev, is_observed, rollout)
+def graph(*components: Component) -> Graph:
+    return Graph(REF, "u1", "1", "nvidia.com/v1beta1", components)
 
 
 def component(name: str, role: Role, replicas: int, ready: int | None = None) -> Component:
@@ -89,26 +89,3 @@ def test_gpus_of_a_replica_count_every_pod_of_its_gangs_or_are_unknown() -> None
     assert gpus_per_replica(graph(prefill, component("decode", Role.DECODE, 1)), {"prefill": 1, "decode": 2}) == 18
     unknown = Component("worker", Role.WORKER, 1, gpus_per_pod=None)
     assert gpus_per_replica(graph(unknown), {"worker": 1}) is None
-
-
-# --- desired and done -------------------------------------------------------------------------------------------------
-
-
-def test_converged_is_written_seen_updated_and_ready() -> None:
-    done = graph(component("worker", Role.WORKER, 2, ready=2))
-    wanted = Desired(REF, 7, {"worker": 2})
-    assert is_converged(done, wanted)
-    assert not is_converged(done, Desired(REF, 8, {"worker": 2}))
-    assert not is_converged(done, Desired(REF, 7, {"worker": 3}))
-    assert not is_converged(graph(component("worker", Role.WORKER, 2, ready=1)), wanted)
-    assert not is_converged(graph(component("worker", Role.WORKER, 2, ready=2), is_observed=False), wanted)
-    assert not is_converged(graph(component("worker", Role.WORKER, 2, ready=2), rollout="InProgress"), wanted)
-    assert is_converged(graph(component("worker", Role.WORKER, 0)), Desired(REF, 7, {"worker": 0}))
-
-
-def test_drifted_is_our_revision_with_other_numbers() -> None:
-    now = graph(component("worker", Role.WORKER, 3))
-    assert has_drifted(now, Desired(REF, 7, {"worker": 2}))
-    assert not has_drifted(now, Desired(REF, 7, {"worker": 3}))
-    assert not has_drifted(now, Desired(REF, 8, {"worker": 2}))  # ours is still to be written
-    assert has_drifted(now, Desired(REF, 7, {"encode": 1}))

@@ -1,13 +1,18 @@
 """The OpenAPI document says what is sent: samples of every route are checked against its schemas."""
 
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from hangar.hub.principals import Role
 from tests.hub.api.client import Api
+from tests.hub.sites import Fleet
 from tests.hub.world import Operator, a_node, a_progress
+
+NO_CONTENT = 204
+Sample: TypeAlias = tuple[str, str, int, dict[str, Any]]
+"""A method, a path, the status it is answered with, and what is sent."""
 
 TYPES: dict[str, type | tuple[type, ...]] = {
     "object": dict,
@@ -81,6 +86,7 @@ def test_the_document_names_every_route_of_users_and_none_of_operators(document:
     assert sorted(document["paths"]) == [
         "/v1/clusters",
         "/v1/clusters/{name}",
+        "/v1/deployments",
         "/v1/devices",
         "/v1/events",
         "/v1/nodes",
@@ -90,11 +96,50 @@ def test_the_document_names_every_route_of_users_and_none_of_operators(document:
         "/v1/operations/{id}/events",
         "/v1/operations/{id}/wait",
         "/v1/operations/{id}:cancel",
+        "/v1/projects",
+        "/v1/projects/{name}",
+        "/v1/quotas",
         "/v1/stream",
         "/v1/tokens",
         "/v1/tokens/{id}",
         "/v1/watch",
         "/v1/whoami",
+        "/v1/workloads",
+        "/v1/workloads/{name}",
+        "/v1/workloads/{name}/deployments/{cluster}",
+    ]
+
+
+def workload_samples(api: Api) -> list[Sample]:
+    """Every route of workloads in an order in which each has something to say."""
+    fleet = Fleet("fra-1", "sin-1", world=api.world)
+    binding = {"cluster": "fra-1", "namespace": "serving", "graph": "llama"}
+    policy = {"weights": {"fra-1": 2}, "max": 9, "bounds": {"fra-1": {"min": 1}}}
+    body = {"project": "chat", "replicas": 2, "policy": policy, "deployments": [binding]}
+    fleet.bind("mistral", on=[], shape={"decode": 2})
+    scale = {"type": "workload.scale", "target": "llama", "params": {"replicas": 3}}
+    return [
+        ("PUT", "/v1/workloads/llama", 201, {"json": body}),
+        ("PUT", "/v1/workloads/llama", 200, {"json": body | {"deployments": [binding | {"cluster": "sin-1"}]}}),
+        ("PUT", "/v1/workloads/llama", 422, {"json": {"speed": 9}}),
+        ("PUT", "/v1/workloads/llama", 403, {"json": body | {"replicas": 17, "policy": {}}}),
+        ("PATCH", "/v1/workloads/llama", 200, {"json": {"replicas": 1}}),
+        ("PATCH", "/v1/workloads/llama", 422, {"json": {"replicas": 1, "speed": 9}}),
+        ("POST", "/v1/operations", 202, {"json": scale}),
+        ("PATCH", "/v1/workloads/llama", 409, {"json": {"replicas": 2}}),
+        ("GET", "/v1/operations?type=workload.scale", 200, {}),
+        ("GET", "/v1/workloads", 200, {}),
+        ("GET", "/v1/workloads/llama", 200, {}),
+        ("GET", "/v1/workloads/gone", 404, {}),
+        ("GET", "/v1/deployments", 200, {}),
+        ("GET", "/v1/quotas", 200, {}),
+        ("GET", "/v1/projects", 200, {}),
+        ("GET", "/v1/projects/chat", 200, {}),
+        ("PUT", "/v1/projects/audio", 200, {"json": {"quotas": {"nvidia.com/gpu": 8}}}),
+        ("DELETE", "/v1/projects/audio", 204, {}),
+        ("DELETE", "/v1/projects/chat", 409, {}),
+        ("DELETE", "/v1/workloads/mistral/deployments/fra-1", 404, {}),
+        ("DELETE", "/v1/workloads/mistral", 204, {}),
     ]
 
 
@@ -105,7 +150,7 @@ def test_every_answer_is_as_documented(api: Api, document: Any) -> None:
     second = api.create("iad-1-n02", "node.cordon")
     api.operator.tell(a_node("iad-1-n01", cordoned=True), complete=False)
     token = api.post("/v1/tokens", {"name": "zoe", "role": "viewer", "expires_in_s": 60}).json()["token"]["id"]
-    samples: list[tuple[str, str, int, dict[str, Any]]] = [
+    samples: list[Sample] = [
         ("POST", "/v1/operations", 200, {"json": create, "headers": {"Idempotency-Key": "k"}}),
         ("POST", "/v1/operations", 409, {"json": create}),
         ("POST", "/v1/operations", 409, {"json": create | {"type": "node.uncordon"}}),
@@ -137,11 +182,17 @@ def test_every_answer_is_as_documented(api: Api, document: Any) -> None:
         ("GET", "/v1/whoami", 200, {}),
         ("GET", "/v1/stream?after=x", 400, {}),
         ("GET", "/v1/watch", 400, {}),
+        *workload_samples(api),
     ]
     for method, path, status, given in samples:
         answer = api.request(method, path, **given)
         assert answer.status_code == status, (method, path, answer.text)
-        assert violations(answer.json(), _schema(document, method, path, answer), document) == [], (method, path)
+        if status == NO_CONTENT:
+            assert answer.content == b""
+            assert "content" not in document["paths"][_template(document, path)][method.lower()]["responses"]["204"]
+        else:
+            found = violations(answer.json(), _schema(document, method, path, answer), document)
+            assert found == [], (method, path)
     covered = {(method, _template(document, path)) for method, path, _, _ in samples}
     documented = {(m.upper(), path) for path, methods in document["paths"].items() for m in methods}
     assert covered == documented

@@ -12,6 +12,7 @@ from hangar.hub.principals import Role
 from hangar.hub.store.writer import StoreUnavailableError
 from hangar.wire.operator import ReportAnswer, SessionGrant, SyncAnswer, SyncRequest
 from tests.hub.api.client import Api, problem_of
+from tests.hub.sites import Fleet
 from tests.hub.world import VERSIONS, World, a_node
 
 SESSION = {
@@ -106,6 +107,28 @@ def test_a_parked_sync_is_woken_by_what_its_operator_has_to_hear(api: Api) -> No
     answer = msgspec.json.decode(api.run(talk).content, type=SyncAnswer)
     assert answer.jobs[0].cancel
     assert answer.seen > seen
+
+
+def test_a_parked_sync_is_woken_by_what_its_graphs_are_to_have(api: Api) -> None:
+    fleet = Fleet("fra-1", world=api.world)
+    fleet.bind(replicas=1)
+    api.operator = fleet["fra-1"].operator
+    api.secrets[Role.OPERATOR] = fleet["fra-1"].secret
+    heard = msgspec.json.decode(call(api, "sync", sync_request(api)).content, type=SyncAnswer)
+    assert [each.counts for each in heard.desired] == [{"decode": 1}]
+
+    async def talk(client: httpx2.AsyncClient) -> httpx2.Response:
+        body = msgspec.json.encode(sync_request(api, heard.seen, wait_s=3))
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {api.secrets[Role.OPERATOR]}"}
+        parked = asyncio.create_task(client.post("/v1/operator/sync", content=body, headers=headers))
+        await api.parked()
+        fleet.scale(2)
+        return await parked
+
+    answer = msgspec.json.decode(api.run(talk).content, type=SyncAnswer)
+    assert [each.counts for each in answer.desired] == [{"decode": 2}]
+    assert answer.seen > heard.seen
+    assert answer.jobs == []
 
 
 def test_a_sync_without_news_ends_in_time_and_renews_the_lease(api: Api) -> None:

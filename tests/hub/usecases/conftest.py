@@ -4,6 +4,7 @@ import pytest
 
 from tests.databases import Databases
 from tests.hub import world
+from tests.hub.sites import Fleet
 
 
 @pytest.fixture(autouse=True, params=["memory", "postgresql"])
@@ -11,3 +12,8 @@ def store_of_worlds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     if request.param == "postgresql":
         databases: Databases = request.getfixturevalue("postgres")
         monkeypatch.setattr(world, "new_store", databases.empty_store)
+
+
+@pytest.fixture
+def fleet() -> Fleet:
+    return Fleet()

@@ -6,6 +6,7 @@ from hangar.hub.store.records import Position, find_cluster
 from hangar.hub.usecases.recover import recover, recover_behind, restored_rev
 from hangar.wire.operator import SessionGrant
 from hangar.wire.problems import Problem, ProblemCode
+from tests.hub.sites import Fleet
 from tests.hub.world import Operator, World, a_node, a_progress, an_operator
 
 
@@ -128,3 +129,19 @@ def test_a_record_may_be_restored_more_than_once(world: World) -> None:
     cluster = world.store.read(lambda connection: find_cluster(connection, "iad-1"))
     assert cluster is not None
     assert cluster.epoch == 2_000_000_001
+
+
+def test_an_open_operation_on_a_workload_goes_on_after_a_restore(fleet: Fleet) -> None:
+    """No operator holds it: it is the hub's own, and the graphs tell how far it is."""
+    world = fleet.world
+    fleet.bind(replicas=3)
+    id_ = fleet.world.create("workload.undrain", "llama", cluster="sin-1")
+    assert world.get(id_).cluster == "sin-1"
+    take_up(world)
+    world.pass_s(20, sweeping=False)
+    for site in fleet.sites.values():
+        site.operator.held = []
+        site.operator.open()
+    assert world.get(id_).phase == "running"
+    fleet.write()
+    assert fleet.ended(id_) == ("succeeded", "sin-1 was not drained: 1 + 1 + 1 = 3, divided")

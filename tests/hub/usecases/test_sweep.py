@@ -3,6 +3,7 @@
 import pytest
 
 from hangar.wire import shown
+from tests.hub.sites import Fleet
 from tests.hub.world import NOON_US, Operator, World, a_progress, an_operator
 
 
@@ -158,3 +159,22 @@ def test_a_quiet_sweep_writes_nothing(world: World) -> None:
     before = world.events()
     world.sweep()
     assert world.events() == before
+
+
+def test_an_operation_on_a_workload_is_not_ended_for_its_operators_silence(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    id_ = fleet.drain("sin-1", deadline_s=1000)
+    fleet.world.pass_s(999)
+    assert fleet.world.get(id_).phase == "running"
+    fleet.world.pass_s(1)
+    assert fleet.world.get(id_).phase == "failed"
+    assert "sin-1 stays out of the placement" in result_of(fleet.world, id_).message
+
+
+def test_an_operation_on_a_workload_ends_at_its_deadline_even_right_after_a_hub_start() -> None:
+    fleet = Fleet(world=World(hub_started_us=NOON_US))
+    fleet.bind(replicas=3)
+    id_ = fleet.scale(6, deadline_s=10)
+    fleet.world.pass_s(10)
+    assert fleet.world.get(id_).phase == "failed"
+    assert fleet.world.events("cluster.offline") == []

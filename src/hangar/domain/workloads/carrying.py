@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from hangar.domain.decision import End, Fact, Fail, Go, Progress
 from hangar.domain.kind import param
@@ -49,17 +49,19 @@ def deadline_s(params: RolloutParams) -> int:
     return READY_DEADLINE_DEFAULT_S if params.until == "ready" else NODE_DEADLINE_DEFAULT_S
 
 
-Job: TypeAlias = WorkloadJob[Any, RolloutMemory]
+R = TypeVar("R", bound=RolloutParams)
 
 
-def begin(job: Job, workload: Workload, change: Change) -> Decided[RolloutMemory]:
+def begin(job: WorkloadJob[R, RolloutMemory], workload: Workload, change: Change) -> Decided[RolloutMemory]:
     """Make the change, and remember what was wanted before."""
     memory = RolloutMemory(is_made=True, before={each.cluster: each.desired for each in workload.deployments})
     waits = Progress(0, len(workload.deployments), UNIT, "placing")
     return Decided(Go(memory, waits, recheck_at=job.deadline_at), (change,))
 
 
-def follow(job: Job, workload: Workload, now: datetime, *, what: str) -> Decided[RolloutMemory]:
+def follow(
+    job: WorkloadJob[R, RolloutMemory], workload: Workload, now: datetime, *, what: str
+) -> Decided[RolloutMemory]:
     """Wait until the connected clusters are done; `what` says in a few words what then has happened."""
     until_ready = job.params.until == "ready"
     seen = progress(workload, until_ready=until_ready)
@@ -79,7 +81,7 @@ def follow(job: Job, workload: Workload, now: datetime, *, what: str) -> Decided
     return Decided(Go(job.memory, seen, blockers=seen.blockers, recheck_at=job.deadline_at))
 
 
-def refused(job: Job, fail: Fail) -> Decided[RolloutMemory]:
+def refused(job: WorkloadJob[R, RolloutMemory], fail: Fail) -> Decided[RolloutMemory]:
     """End an operation that cannot be carried out after all; nothing was changed."""
     return Decided(End(Phase.FAILED, fail.code, f"{fail.message}; nothing was changed", job.memory, NOTHING_DONE))
 
@@ -87,7 +89,9 @@ def refused(job: Job, fail: Fail) -> Decided[RolloutMemory]:
 NOTHING_DONE = Progress(0, 0, UNIT, "nothing was changed")
 
 
-def _withdrawn(job: Job, workload: Workload, seen: Progress, details: dict[str, Fact]) -> Decided[RolloutMemory]:
+def _withdrawn(
+    job: WorkloadJob[R, RolloutMemory], workload: Workload, seen: Progress, details: dict[str, Fact]
+) -> Decided[RolloutMemory]:
     """Take back what no cluster has written yet, and say what stays as it was asked for."""
     back = [
         each

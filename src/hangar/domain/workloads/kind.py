@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from hangar.domain.decision import End, Fail, Go
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
@@ -98,6 +98,10 @@ class WorkloadKind(Generic[P, M]):
     is_per_cluster: bool = False
     needs: Literal["scale"] = "scale"
     runs_in: Literal["hub"] = "hub"
+
+
+AnyWorkloadKind: TypeAlias = WorkloadKind[Any, Any]
+"""One of several types whose parameters and memory are known only once its operation is read."""
 
 
 def changed(workload: Workload, change: Change) -> Workload:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, and_, bindparam, select, update
@@ -79,7 +78,7 @@ def read_workloads(connection: Connection, query: Query) -> list[WorkloadRecord]
 def save_workload(tx: Tx, before: Workload, after: Workload, now_us: int) -> None:
     """Write what differs, and say whom it concerns: the operators of clusters where something else is desired."""
     if (before.replicas, before.is_paused) != (after.replicas, after.is_paused):
-        values: dict[str, Any] = {"replicas": after.replicas}
+        values: dict[str, int | None] = {"replicas": after.replicas}
         if before.is_paused != after.is_paused:
             values["paused_us"] = now_us if after.is_paused else None
         tx.connection.execute(_UPDATE_WORKLOAD, values | {"wanted": after.name})

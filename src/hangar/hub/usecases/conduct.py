@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 from sqlalchemy import bindparam, insert, update
@@ -11,7 +10,7 @@ from hangar.clock import from_us
 from hangar.domain.decision import End, Go
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
 from hangar.domain.operation import OPEN, Phase, check_transition
-from hangar.domain.workloads.kind import Change, WorkloadJob, WorkloadKind, changed
+from hangar.domain.workloads.kind import AnyWorkloadKind, Change, Hold, WorkloadJob, changed
 from hangar.domain.workloads.placement import Misfit
 from hangar.domain.workloads.rollout import misfit_text
 from hangar.domain.workloads.workload import Workload, derived
@@ -57,11 +56,15 @@ def conduct(tx: Tx, record: OperationRecord, rules: Rules, now_us: int) -> None:
 
 
 def change_workload(tx: Tx, workload: Workload, changes: Iterable[Change], now_us: int) -> Workload:
-    """Store changes, and what follows of them for each deployment. Raises MisfitError, and then changes nothing."""
+    """Store changes, and what follows of them for each deployment. Raises MisfitError, and then changes nothing.
+
+    What somebody else changed is written over only by what is asked for; a hold is what an operation comes to itself.
+    """
+    changes = tuple(changes)
     after = workload
     for each in changes:
         after = changed(after, each)
-    placed = derived(after, now_us, is_renewed=True)
+    placed = derived(after, now_us, is_renewed=not any(isinstance(each, Hold) for each in changes))
     if isinstance(placed, Misfit):
         raise MisfitError(misfit_text(placed))
     save_workload(tx, workload, placed, now_us)
@@ -86,7 +89,7 @@ def tell_desired(tx: Tx, before: Workload, after: Workload, now_us: int) -> None
             )
 
 
-def _start(tx: Tx, kind: WorkloadKind[Any, Any], record: OperationRecord, now_us: int) -> OperationRecord:
+def _start(tx: Tx, kind: AnyWorkloadKind, record: OperationRecord, now_us: int) -> OperationRecord:
     check_transition(record.phase, Phase.RUNNING)
     deadline_us = now_us + us(kind.deadline_s(msgspec.convert(record.params, kind.params)))
     values = {"phase": Phase.RUNNING.value, "started_us": now_us, "deadline_us": deadline_us}
@@ -98,7 +101,7 @@ def _start(tx: Tx, kind: WorkloadKind[Any, Any], record: OperationRecord, now_us
     return replace(record, phase=Phase.RUNNING, started_us=now_us, deadline_us=deadline_us, attempts=1)
 
 
-def _decide(tx: Tx, kind: WorkloadKind[Any, Any], record: OperationRecord, now_us: int) -> bool:
+def _decide(tx: Tx, kind: AnyWorkloadKind, record: OperationRecord, now_us: int) -> bool:
     """Decide once and store that; tell whether there is more to decide at once."""
     found = find_workload(tx.connection, record.target)
     if found is None:
@@ -122,7 +125,7 @@ def _decide(tx: Tx, kind: WorkloadKind[Any, Any], record: OperationRecord, now_u
             return bool(decided.changes)
 
 
-def _job(kind: WorkloadKind[Any, Any], record: OperationRecord) -> WorkloadJob[Any, Any]:
+def _job(kind: AnyWorkloadKind, record: OperationRecord) -> WorkloadJob[object, object]:
     assert record.deadline_us is not None, "it has started"
     return WorkloadJob(
         id=OperationId(record.id),
@@ -137,7 +140,7 @@ def _job(kind: WorkloadKind[Any, Any], record: OperationRecord) -> WorkloadJob[A
     )
 
 
-def _store(tx: Tx, record: OperationRecord, go: Go[Any], now_us: int) -> None:
+def _store(tx: Tx, record: OperationRecord, go: Go[object], now_us: int) -> None:
     progress = msgspec.to_builtins(progress_doc(go.progress))
     memory = msgspec.to_builtins(go.memory)
     before = record.progress
@@ -151,7 +154,7 @@ def _store(tx: Tx, record: OperationRecord, go: Go[Any], now_us: int) -> None:
     tx.touch_run(record.id)
 
 
-def _end(tx: Tx, record: OperationRecord, end: End[Any], now_us: int) -> None:
+def _end(tx: Tx, record: OperationRecord, end: End[object], now_us: int) -> None:
     end_operation(
         tx,
         record,

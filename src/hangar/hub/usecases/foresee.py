@@ -15,7 +15,7 @@ from hangar.hub.usecases.rules import Rules, us
 from hangar.hub.usecases.submit import check_free, check_request, resolve_allowed
 from hangar.wire import shown
 from hangar.wire.operator import AnswerDoc, JsonObject, QuestionDoc
-from hangar.wire.problems import Problem, ProblemCode
+from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 _IS_OPEN = questions.c.answer.is_(None)
 _OPEN_OF_CLUSTER = select(questions).where(questions.c.cluster == bindparam("wanted"), _IS_OPEN)
@@ -47,6 +47,9 @@ def ask(tx: Tx, who: Principal, request: OperationRequest, id_: str, rules: Rule
     """
     require(who, Role.MAINTAINER)
     entry, params = check_request(request, rules)
+    if entry.runs_in == "hub":
+        text = f"is not for {entry.name}: only operations on nodes have a plan"
+        raise Problem(ProblemCode.INVALID_VALUE, f"dry_run: {text}", (FieldError("query.dry_run", text),))
     node = resolve_allowed(tx.connection, request, entry, params)
     cluster = node.cluster
     check_free(tx.connection, node_hold(cluster.name, node.uid), now_us)

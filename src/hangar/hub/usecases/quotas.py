@@ -44,11 +44,11 @@ def usage_of(found: Iterable[Workload]) -> Usage:
 def check_quota(connection: Connection, before: Workload, after: Workload) -> None:
     """Raise QUOTA_EXCEEDED, with the numbers, where a workload would take its project beyond its quota.
 
-    What asks for no more than before is always allowed.
+    What asks its project for no more than before is always allowed.
     """
     quotas = connection.execute(select(projects.c.quotas).where(projects.c.name == after.project)).scalar_one_or_none()
     limit = (quotas or {}).get(GPU)
-    asked, had = gpus_asked(after), gpus_asked(before)
+    asked, had = gpus_asked(after), gpus_asked(before) if before.project == after.project else None
     if limit is None or asked is None or (had is not None and asked <= had):
         return
     others = read_workloads(connection, SELECT_WORKLOAD.where(workloads.c.project == after.project))

@@ -53,7 +53,7 @@ def _check(request: ReportRequest) -> None:
 
 def _take(tx: Tx, cluster: ClusterRecord, doc: ReportDoc, now_us: int) -> Ack:
     record = find_operation(tx.connection, doc.id)
-    if record is None or record.cluster != cluster.name:
+    if record is None or record.cluster != cluster.name or record.target_uid is None:  # the hub's own has no UID
         return Ack(id=doc.id, n=doc.n, outcome="unknown")
     is_cancelled = record.cancel_us is not None
     if record.phase not in OPEN:

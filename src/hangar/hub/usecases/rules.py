@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from hangar.domain.limits import (
     HAND_OVER_AFTER_S,
@@ -15,7 +14,7 @@ from hangar.domain.limits import (
     STOP_SENDING_AFTER_S,
     SYNC_WAIT_S,
 )
-from hangar.domain.workloads.kind import WorkloadKind
+from hangar.domain.workloads.kind import AnyWorkloadKind
 from hangar.hub.catalogue import Catalogue
 from hangar.hub.ids import RandomBits
 
@@ -28,7 +27,7 @@ class Rules:
 
     catalogue: Catalogue
     hub_started_us: int
-    workload_kinds: Mapping[str, WorkloadKind[Any, Any]] = field(default_factory=dict)
+    workload_kinds: Mapping[str, AnyWorkloadKind] = field(default_factory=dict)
     lease_s: float = LEASE_S
     stop_after_s: float = STOP_SENDING_AFTER_S
     hand_over_after_s: float = HAND_OVER_AFTER_S

@@ -1,12 +1,12 @@
 """sweep: what time alone decides; called once a second."""
 
-from sqlalchemy import ColumnElement, delete, func, not_, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, delete, exists, func, not_, or_, select, tuple_, update
 
 from hangar.domain.limits import SWEEP_ROWS_MAX
 from hangar.domain.operation import Phase
 from hangar.hub.present import milliseconds
 from hangar.hub.store.records import SELECT_CLUSTER, SELECT_OPERATION, OperationRecord, cluster_of, operation_of
-from hangar.hub.store.tables import IS_OPEN, IS_OPERATED, clusters, idempotency, operations, questions
+from hangar.hub.store.tables import IS_OPEN, IS_OPERATED, clusters, deployments, idempotency, operations, questions
 from hangar.hub.store.tx import Tx
 from hangar.hub.usecases.conduct import conduct
 from hangar.hub.usecases.ending import end_operation
@@ -17,23 +17,26 @@ from hangar.hub.usecases.rules import SECOND_US, Rules, us
 def sweep(tx: Tx, rules: Rules, now_us: int) -> None:
     """Tell of operators that fell silent, end what their silence has decided, forget keys that are over.
 
-    Nothing is ended in the first two leases after the hub's start: its own absence is not its operators' silence.
+    Nothing is ended for silence in the first two leases after the hub's start: its own absence is not its operators'.
     """
     _forget_keys(tx, now_us)
     tx.connection.execute(delete(questions).where(questions.c.expires_us <= now_us))
     # A clock that was set back: nobody was heard in the future.
     tx.connection.execute(update(clusters).where(clusters.c.seen_us > now_us).values(seen_us=now_us))
-    _conduct_due(tx, rules, now_us)
-    if now_us < rules.listening_since_us():
-        return
-    _turn_silent_offline(tx, rules, now_us)
-    _end_pending(tx, rules, now_us)
-    _end_running(tx, rules, now_us)
+    if now_us >= rules.listening_since_us():
+        _turn_silent_offline(tx, rules, now_us)
+        _end_pending(tx, rules, now_us)
+        _end_running(tx, rules, now_us)
+    _conduct_workloads(tx, rules, now_us)
 
 
-def _conduct_due(tx: Tx, rules: Rules, now_us: int) -> None:
-    """Carry on the operations on workloads whose time is over: nothing else may happen to them."""
-    due = SELECT_OPERATION.where(IS_OPEN, not_(IS_OPERATED), operations.c.deadline_us <= now_us)
+def _conduct_workloads(tx: Tx, rules: Rules, now_us: int) -> None:
+    """Carry on the operations on workloads whose time is over, or that need not wait for a cluster that is away."""
+    away = clusters.alias("away")
+    is_left = exists().where(
+        deployments.c.workload == operations.c.target, away.c.name == deployments.c.cluster, not_(away.c.online)
+    )
+    due = SELECT_OPERATION.where(IS_OPEN, not_(IS_OPERATED), or_(operations.c.deadline_us <= now_us, is_left))
     for row in tx.connection.execute(due.order_by(operations.c.id).limit(SWEEP_ROWS_MAX)).all():
         conduct(tx, operation_of(row), rules, now_us)
 

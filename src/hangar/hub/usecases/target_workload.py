@@ -1,14 +1,13 @@
 """Which workload a request is about, and why what it asks for must not begin."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select
 
 from hangar.domain.decision import Fail
 from hangar.domain.ids import ClusterName
-from hangar.domain.workloads.kind import SetReplicas, WorkloadKind, changed
+from hangar.domain.workloads.kind import AnyWorkloadKind, SetReplicas, changed
 from hangar.hub.store.records import find_cluster
 from hangar.hub.store.tables import workloads
 from hangar.hub.store.workload_rows import WorkloadRecord, find_workload, workload_hold
@@ -86,7 +85,7 @@ def problem_of(fail: Fail, path: str) -> Problem:
     return Problem(ProblemCode.INVALID_VALUE, f"{path}: {fail.message}", (FieldError(path, fail.message),))
 
 
-def _cluster_of(request: OperationRequest, kind: WorkloadKind[Any, Any]) -> ClusterName | None:
+def _cluster_of(request: OperationRequest, kind: AnyWorkloadKind) -> ClusterName | None:
     if "/" in request.target:
         text = f"{request.target!r} is no name of a workload; give the cluster beside it"
         raise Problem(ProblemCode.INVALID_VALUE, f"target: {text}", (FieldError("target", text),))

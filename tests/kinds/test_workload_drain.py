@@ -1,0 +1,280 @@
+"""workload.drain: a cluster gives its share away, and lowers its own only as the others serve it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hangar.domain.decision import End, Fail, Go
+from hangar.domain.ids import ClusterName
+from hangar.domain.operation import Phase
+from hangar.domain.workloads.kind import Decided, Hold, TakeIn, TakeOut, WorkloadJob
+from hangar.domain.workloads.placement import Bounds, Division, Policy
+from hangar.domain.workloads.workload import Deployment, Workload
+from hangar.kinds.workload_drain import KIND, DrainMemory, DrainParams, decide, refuse, touches
+from tests.domain.building import NOON, OP, OTHER_OP, at
+from tests.domain.workloads.building import (
+    CLUSTERS,
+    FRA,
+    IAD,
+    SIN,
+    a_deployment,
+    a_graph,
+    a_job,
+    a_workload,
+    after,
+    numbers,
+)
+
+MADE = DrainMemory(is_made=True, before={"fra-1": 2, "iad-1": 2, "sin-1": 2})
+ALLOWED = DrainParams(allow_outage=True)
+
+
+def job(
+    memory: DrainMemory = MADE, params: DrainParams | None = None, *, cluster: str = SIN, is_cancelled: bool = False
+) -> WorkloadJob[DrainParams, DrainMemory]:
+    return a_job(params or DrainParams(), memory, cluster=cluster, is_cancelled=is_cancelled)
+
+
+def handing_over(fra: int, iad: int, held: int = 2, **fields: Any) -> Workload:
+    """Three replicas each on two clusters, of which some are ready; the third holds some that it is to give away."""
+    sin = a_deployment(SIN, held, drained_by=OP, held=held)
+    return a_workload(a_deployment(FRA, 3, ready=fra), a_deployment(IAD, 3, ready=iad), sin, **fields)
+
+
+def over(decided: Decided[DrainMemory]) -> tuple[Phase, str, str]:
+    assert isinstance(decided.outcome, End)
+    return decided.outcome.phase, decided.outcome.code, decided.outcome.message
+
+
+# --- beginning --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("workload", "params", "code"),
+    [
+        (a_workload(), DrainParams(), None),
+        (a_workload(a_deployment(FRA)), DrainParams(), "not_deployed"),
+        (a_workload(a_deployment(SIN)), DrainParams(), "only_cluster"),
+        (a_workload(a_deployment(SIN)), ALLOWED, None),
+        (a_workload(a_deployment(SIN), a_deployment(FRA, drained_by=OP)), DrainParams(), "only_cluster"),
+        (a_workload(a_deployment(SIN, drained_by=OP)), DrainParams(), None),
+    ],
+)
+def test_what_it_refuses(workload: Workload, params: DrainParams, code: str | None) -> None:
+    fail = refuse(params, workload, SIN)
+    assert (None if fail is None else fail.code) == code
+
+
+def test_it_begins_by_leaving_the_cluster_out_at_the_number_it_has() -> None:
+    decided = decide(job(DrainMemory()), a_workload(), NOON)
+    assert isinstance(decided.outcome, Go)
+    assert decided.outcome.memory == MADE
+    assert decided.changes == (TakeOut(SIN, OP),)
+    assert numbers(after(a_workload(), *decided.changes)) == [3, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("workload", "why"),
+    [
+        (a_workload(policy=Policy(default_bounds=Bounds(0, 2))), "6 replicas are out of its bounds"),
+        (
+            a_workload(a_deployment(FRA, room=0), a_deployment(IAD, room=9), a_deployment(SIN)),
+            "fra-1 would have to run 1 more and has room for 0",
+        ),
+    ],
+)
+def test_without_room_elsewhere_it_fails_before_it_touches_anything(workload: Workload, why: str) -> None:
+    decided = decide(job(DrainMemory()), workload, NOON)
+    phase, code, message = over(decided)
+    assert (phase, code, decided.changes) == (Phase.FAILED, "no_room", ())
+    assert why in message
+    assert message.endswith("nothing was changed")
+
+
+def test_a_cluster_that_is_drained_already_says_by_what() -> None:
+    drained = a_workload(a_deployment(FRA, 6), a_deployment(SIN, 0, drained_by=OTHER_OP))
+    decided = decide(job(DrainMemory()), drained, NOON)
+    assert over(decided) == (Phase.SUCCEEDED, "already_drained", "already drained by op_02")
+    assert decided.changes == ()
+
+
+def test_what_an_earlier_drain_left_behind_is_taken_up() -> None:
+    left = a_workload(a_deployment(FRA, 6), a_deployment(SIN, 1, drained_by=OTHER_OP, held=1))
+    decided = decide(job(DrainMemory()), left, NOON)
+    assert decided.changes == (TakeOut(SIN, OP),)
+    taken = after(left, *decided.changes).deployment(SIN)
+    assert taken is not None
+    assert (taken.drained_by, taken.held, taken.desired) == (OP, 1, 1)
+
+
+# --- handing over -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fra", "iad", "changes"),
+    [(2, 2, ()), (3, 2, (Hold(SIN, 1),)), (3, 3, (Hold(SIN, 0),)), (1, 2, ()), (0, 0, ())],
+)
+def test_it_lowers_by_what_the_others_serve_and_never_rises(fra: int, iad: int, changes: tuple[Hold, ...]) -> None:
+    decided = decide(job(), handing_over(fra, iad), NOON)
+    assert isinstance(decided.outcome, Go)
+    assert decided.changes == changes
+
+
+def test_while_it_waits_it_names_what_is_not_ready_and_what_stays() -> None:
+    decided = decide(job(), handing_over(3, 2), NOON)
+    assert isinstance(decided.outcome, Go)
+    assert [(each.code, each.subject) for each in decided.outcome.blockers] == [
+        ("not_ready", "iad-1/serving/llama"),
+        ("taking_over", "sin-1/serving/llama"),
+    ]
+    assert decided.outcome.progress.message == "handed over 1 of 2 replicas"
+
+
+@pytest.mark.parametrize(
+    ("workload", "params"),
+    [
+        (handing_over(0, 0, is_paused=True), None),
+        (replace(handing_over(0, 0), policy=Policy(Division.DUPLICATED)), None),
+        (a_workload(a_deployment(SIN, drained_by=OP, held=2)), ALLOWED),
+    ],
+    ids=["paused", "duplicated", "an outage is allowed"],
+)
+def test_where_nobody_takes_over_nothing_is_waited_for(workload: Workload, params: DrainParams | None) -> None:
+    assert decide(job(params=params), workload, NOON).changes == (Hold(SIN, 0),)
+
+
+@pytest.mark.parametrize(
+    ("sin", "code"),
+    [
+        (a_deployment(SIN, 0, is_written=False, drained_by=OP, held=0), "not_written"),
+        (a_deployment(SIN, 0, graph=a_graph(0, rev=7, pods=1), drained_by=OP, held=0), "leaving"),
+    ],
+)
+def test_it_waits_for_the_last_pod(sin: Deployment, code: str) -> None:
+    workload = a_workload(a_deployment(FRA, 3), a_deployment(IAD, 3), sin)
+    decided = decide(job(), workload, NOON)
+    assert isinstance(decided.outcome, Go)
+    assert [each.code for each in decided.outcome.blockers] == [code]
+
+
+def test_it_is_over_when_the_cluster_is_empty_and_no_longer_held() -> None:
+    workload = handing_over(3, 3, held=0)
+    decided = decide(job(), workload, NOON)
+    assert over(decided) == (Phase.SUCCEEDED, "drained", "drained: 2 replicas left sin-1")
+    assert decided.changes == (Hold(SIN, None),)
+    assert numbers(after(workload, *decided.changes)) == [3, 3, 0]
+
+
+# --- stopping ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_cancel_takes_the_cluster_in_and_leaves_all_where_they_are() -> None:
+    iad = a_deployment(IAD, 3, is_written=False)
+    workload = replace(handing_over(3, 0), deployments=(a_deployment(FRA, 3), iad, handing_over(3, 0).deployments[2]))
+    decided = decide(job(is_cancelled=True), workload, NOON)
+    assert over(decided)[:2] == (Phase.CANCELLED, "cancelled")
+    assert decided.changes == (TakeIn(SIN), Hold(FRA, 3), Hold(IAD, 2), Hold(SIN, 2))
+    assert over(decided)[2].endswith("held until the next scale: fra-1 at 3, iad-1 at 2, sin-1 at 2")
+
+
+def test_at_its_deadline_it_fails_and_the_cluster_stays_out() -> None:
+    decided = decide(job(), handing_over(2, 2), at(60))
+    assert over(decided)[:2] == (Phase.FAILED, "deadline_exceeded")
+    assert decided.changes == ()
+
+
+def test_a_deployment_that_went_away_fails_it() -> None:
+    decided = decide(job(), a_workload(a_deployment(FRA)), NOON)
+    assert over(decided) == (Phase.FAILED, "deployment_gone", "llama is not deployed on sin-1 any more")
+
+
+def test_the_kind_is_what_the_contract_says() -> None:
+    assert (KIND.name, KIND.needs, KIND.is_per_cluster) == ("workload.drain", "scale", True)
+    assert touches(a_workload(), SIN) == CLUSTERS
+    assert isinstance(refuse(DrainParams(), a_workload(a_deployment(FRA)), None), Fail)
+
+
+# --- played to its end ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Play:
+    """A drain of sin-1 that is decided again after whatever its clusters do."""
+
+    workload: Workload
+    memory: DrainMemory
+    rev: int = 10
+    phase: Phase | None = None
+
+    def decide(self) -> None:
+        """Decide until nothing changes, and hold each change against what the others serve."""
+        while self.phase is None:
+            before = self.here.desired
+            decided = decide(job(self.memory), self.workload, NOON)
+            self.rev += 1
+            self.workload = after(self.workload, *decided.changes, rev=self.rev)
+            if self.here.desired < before:
+                assert self.here.desired + self.served >= self.workload.replicas
+            assert self.here.desired <= before
+            if isinstance(decided.outcome, End):
+                self.phase = decided.outcome.phase
+                return
+            self.memory = decided.outcome.memory
+            if not decided.changes:
+                return
+
+    @property
+    def here(self) -> Deployment:
+        """Return the deployment that is drained."""
+        found = self.workload.deployment(SIN)
+        assert found is not None
+        return found
+
+    @property
+    def served(self) -> int:
+        """Return how many replicas the other clusters have ready, of those that they are to have."""
+        rows = [each for each in self.workload.deployments if each.cluster != SIN]
+        counts = [(each, each.graph.components[1].counts) for each in rows if each.graph is not None]
+        return sum(min(each.desired, found.ready) for each, found in counts if found is not None)
+
+    def act(self, cluster: str, *, writes: bool, ready: int, pods: int) -> None:
+        """Let a cluster write what is desired, or not, and have so many of what it is asked for."""
+        rows = []
+        for each in self.workload.deployments:
+            graph = each.graph
+            if each.cluster == cluster and graph is not None:
+                asked = each.desired if writes else graph.components[1].replicas
+                rev = each.desired_rev if writes else graph.applied_rev
+                rows.append(replace(each, graph=a_graph(asked, rev=rev, ready=min(ready, asked), pods=pods)))
+            else:
+                rows.append(each)
+        self.workload = replace(self.workload, deployments=tuple(rows))
+        self.decide()
+
+
+weights = st.dictionaries(st.sampled_from(CLUSTERS), st.integers(0, 4))
+acts = st.tuples(st.sampled_from(CLUSTERS), st.booleans(), st.integers(0, 9), st.integers(0, 9))
+
+
+@given(st.integers(0, 9), weights, st.lists(acts, max_size=20))
+def test_a_drain_never_lowers_a_cluster_below_what_the_others_do_not_serve_yet(
+    replicas: int, weight: dict[ClusterName, int], made: list[tuple[ClusterName, bool, int, int]]
+) -> None:
+    policy = Policy(weights=weight)
+    placed = after(a_workload(*(a_deployment(each, 0) for each in CLUSTERS), replicas=replicas, policy=policy))
+    settled = tuple(replace(each, graph=a_graph(each.desired, rev=each.desired_rev)) for each in placed.deployments)
+    play = Play(replace(placed, deployments=settled), DrainMemory())
+    play.decide()
+    for cluster, writes, ready, pods in made:
+        play.act(cluster, writes=writes, ready=ready, pods=pods)
+    for _ in range(2):
+        for each in CLUSTERS:
+            found = play.workload.deployment(each)
+            assert found is not None
+            play.act(each, writes=True, ready=found.desired, pods=found.desired)
+    assert play.phase is Phase.SUCCEEDED
+    assert play.here.desired == 0
+    assert sum(numbers(play.workload)) == replicas

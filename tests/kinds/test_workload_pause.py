@@ -1,0 +1,48 @@
+"""workload.pause: no replicas anywhere, and the number is kept."""
+
+from dataclasses import replace
+
+from hangar.domain.decision import End, Go
+from hangar.domain.operation import Phase
+from hangar.domain.workloads.carrying import RolloutMemory, RolloutParams
+from hangar.domain.workloads.kind import SetPaused
+from hangar.kinds.workload_pause import KIND, decide, refuse, touches
+from tests.domain.building import NOON
+from tests.domain.workloads.building import CLUSTERS, FRA, a_deployment, a_job, a_workload, after, numbers
+
+PARAMS = RolloutParams()
+RESTING = a_workload(*(a_deployment(each, 0) for each in CLUSTERS), is_paused=True)
+
+
+def test_it_lets_every_cluster_run_none_and_keeps_the_number() -> None:
+    decided = decide(a_job(PARAMS, RolloutMemory()), a_workload(), NOON)
+    assert isinstance(decided.outcome, Go)
+    assert decided.changes == (SetPaused(on=True),)
+    paused = after(a_workload(), *decided.changes)
+    assert (numbers(paused), paused.replicas) == ([0, 0, 0], 6)
+
+
+def test_it_ends_when_that_is_written() -> None:
+    decided = decide(a_job(PARAMS, RolloutMemory(is_made=True)), RESTING, NOON)
+    assert isinstance(decided.outcome, End)
+    assert decided.outcome.message == "paused; `resume` places its 6 replicas again"
+
+
+def test_what_is_paused_already_is_left_as_it_is_and_says_so() -> None:
+    assert refuse(PARAMS, RESTING, None) is None
+    decided = decide(a_job(PARAMS, RolloutMemory()), RESTING, NOON)
+    assert isinstance(decided.outcome, End)
+    assert (decided.outcome.phase, decided.changes) == (Phase.SUCCEEDED, ())
+    assert decided.outcome.message == "already paused; `resume` places its 6 replicas again"
+
+
+def test_what_a_cancelled_pause_left_running_is_paused() -> None:
+    half = replace(RESTING, deployments=(a_deployment(FRA, held=2), *RESTING.deployments[1:]))
+    decided = decide(a_job(PARAMS, RolloutMemory()), half, NOON)
+    assert isinstance(decided.outcome, Go)
+    assert numbers(after(half, *decided.changes)) == [0, 0, 0]
+
+
+def test_the_kind_is_what_the_contract_says() -> None:
+    assert (KIND.name, KIND.needs, KIND.is_per_cluster) == ("workload.pause", "scale", False)
+    assert touches(a_workload(), None) == CLUSTERS
