@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hangar.domain.ids import ClusterName
 from hangar.domain.snapshot import Taint, Toleration
@@ -27,6 +27,10 @@ GIB = 1 << 30
 CPU_PER_NODE = 192_000
 MEMORY_PER_NODE = 2048 * GIB
 PODS_PER_NODE = 110
+
+
+Raw: TypeAlias = dict[str, Any]
+"""A table of the file."""
 
 
 class ScenarioError(Exception):
@@ -83,7 +87,7 @@ def load(path: Path) -> Scenario:
         raise ScenarioError(f"{path}: {type(error).__name__}: {error}") from error
 
 
-def _cluster(raw: dict[str, Any]) -> ClusterScenario:
+def _cluster(raw: Raw) -> ClusterScenario:
     nodes = tuple(node for pool in raw["nodes"] for node in _pool(pool))
     return ClusterScenario(
         raw["name"],
@@ -96,7 +100,7 @@ def _cluster(raw: dict[str, Any]) -> ClusterScenario:
     )
 
 
-def _pool(raw: dict[str, Any]) -> list[NodeSpec]:
+def _pool(raw: Raw) -> list[NodeSpec]:
     """Return the nodes of a pool: PREFIX01 to PREFIXnn, from `first` on."""
     resources = {
         GPU: raw.get("gpus", 8),
@@ -113,7 +117,7 @@ def _pool(raw: dict[str, Any]) -> list[NodeSpec]:
     ]
 
 
-def _served(raw: dict[str, Any]) -> WorkloadRequest:
+def _served(raw: Raw) -> WorkloadRequest:
     """Return a workload: it is bound to the graph of its name on each of its clusters."""
     bounds = {
         ClusterName(cluster): Bounds(each.get("min", 0), each.get("max"))
@@ -124,17 +128,17 @@ def _served(raw: dict[str, Any]) -> WorkloadRequest:
     return WorkloadRequest(raw["project"], policy=policy, bindings=bindings)
 
 
-def _graph(raw: dict[str, Any]) -> GraphSpec:
+def _graph(raw: Raw) -> GraphSpec:
     components = tuple(_component(each) for each in raw["components"])
     return GraphSpec(raw["name"], components, raw["namespace"])
 
 
-def _component(raw: dict[str, Any]) -> ComponentSpec:
+def _component(raw: Raw) -> ComponentSpec:
     template = _template(raw, {})
     return ComponentSpec(raw["name"], Role(raw["role"]), raw.get("replicas", 1), template, raw.get("node_count", 1))
 
 
-def _workload(raw: dict[str, Any]) -> WorkloadSpec:
+def _workload(raw: Raw) -> WorkloadSpec:
     return WorkloadSpec(
         raw.get("kind", "Deployment"),
         raw["name"],
@@ -145,7 +149,7 @@ def _workload(raw: dict[str, Any]) -> WorkloadSpec:
     )
 
 
-def _template(raw: dict[str, Any], labels: Mapping[str, str]) -> PodTemplate:
+def _template(raw: Raw, labels: Mapping[str, str]) -> PodTemplate:
     requests = {GPU: raw.get("gpus", 0), "cpu": raw.get("cpu", 4000), "memory": raw.get("memory_gib", 32) * GIB}
     return PodTemplate(
         requests={name: amount for name, amount in requests.items() if amount},
@@ -161,7 +165,7 @@ def _template(raw: dict[str, Any], labels: Mapping[str, str]) -> PodTemplate:
     )
 
 
-def _budget(raw: dict[str, Any]) -> BudgetSpec:
+def _budget(raw: Raw) -> BudgetSpec:
     return BudgetSpec(
         raw["name"],
         {"app": raw["app"]},
