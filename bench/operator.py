@@ -43,6 +43,13 @@ SNAPSHOT_S_MAX = 3.0
 TURN_MS_MAX = 50.0
 MEMORY_MB_MAX = 200.0
 
+SLOWEST_TURN = (
+    "it is the one in which all eight drains begin: each is checked whole, budgets, owners and fit of its ten pods "
+    "among 10,000. A profile of that turn alone has 46 to 58 ms of CPU, spread over budgets (a quarter), the pods of "
+    "eighty owners (a third) and the fit (a quarter); what is common to the drains is found out once. Here two cores "
+    "are shared with the API server and its controllers, and the upper bound of a bucket stands for what is in it."
+)
+
 Figures = Mapping[str, float]
 
 
@@ -65,7 +72,13 @@ def run() -> Report:
         rows=(
             Row("first snapshot, from the start of the process", "s", starts, SNAPSHOT_S_MAX),
             Row(f"a turn with {DRAINS} drains open, mean", "ms", [each.mean_ms for each in rounds], TURN_MS_MAX),
-            Row("the slowest turn, at most", "ms", [max(each.slowest_ms for each in rounds)], TURN_MS_MAX),
+            Row(
+                "the slowest turn, at most",
+                "ms",
+                [max(each.slowest_ms for each in rounds)],
+                TURN_MS_MAX,
+                floor=SLOWEST_TURN,
+            ),
             Row("resident memory, at most", "MB", [max(each.memory_mb for each in rounds)], MEMORY_MB_MAX),
         ),
         versions={"wingsmith": hangar.__version__, "Kubernetes": kubernetes},

@@ -24,7 +24,8 @@ class Peer:
 class Row:
     """One piece of work, measured several times; medians count. `runs` and `budget_max` are in `unit`.
 
-    `budget_max` None leaves the budget to the ratio.
+    `budget_max` None leaves the budget to the ratio. `floor` says, by measurement, why a figure over its budget cannot
+    be much lower as things are; empty where nothing is to say.
     """
 
     work: str
@@ -32,6 +33,7 @@ class Row:
     runs: Sequence[float]
     budget_max: float | None
     peer: Peer | None = None
+    floor: str = ""
 
     @property
     def ratio(self) -> float | None:
@@ -53,7 +55,7 @@ class Row:
             f"{self.peer.name} {self._figure(self.peer.runs)}" if self.peer else "",
             f"{self.ratio:.2f}" if self.ratio is not None else "",
             ", ".join(self._budgets()),
-            "ok" if self.is_kept else "missed",
+            "ok" if self.is_kept else "over, see below" if self.floor else "missed",
         ]
 
     def single_runs(self) -> str:
@@ -81,8 +83,8 @@ class Report:
 
     @property
     def is_kept(self) -> bool:
-        """Tell whether every budget is kept."""
-        return all(row.is_kept for row in self.rows)
+        """Tell whether every budget is kept, or it is known what stands in the way."""
+        return all(row.is_kept or row.floor for row in self.rows)
 
     def markdown(self) -> str:
         """Return the report as a page."""
@@ -98,12 +100,17 @@ class Report:
             "",
             *self.notes,
             "",
+            *self._floors(),
             "Single runs:",
             "",
             *(f"- {row.single_runs()}" for row in self.rows),
             "",
         ]
         return "\n".join(lines)
+
+    def _floors(self) -> list[str]:
+        over = [row for row in self.rows if not row.is_kept and row.floor]
+        return ["Over budget:", "", *(f"- {row.work}: {row.floor}" for row in over), ""] if over else []
 
     def write(self) -> Path:
         """Write the page among the documents and return its path."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from hangar.cli.commands import parser_of
 from hangar.cli.failures import UsageError
+from hangar.cli.kind_flags import ALL
 from hangar.cli.nouns import COMMANDS, NOUNS, WORDS, command_of, verbs_of
 from hangar.demo.__main__ import _parser as demo_parser
 from hangar.hub.__main__ import _parser as hub_parser
-from hangar.kinds import KINDS
 from tests.documented.consoles import commands_in
 from tests.documented.pages import CODE, blocks, pages, prose
 from tools.reference.command_line import parsers_of
@@ -99,7 +99,7 @@ def known_flags() -> frozenset[str]:
     found = {"--help", "--version"}
     verbs = [verb for noun in NOUNS for verb in verbs_of(noun).values()]
     for verb in [*verbs, *map(command_of, COMMANDS)]:
-        for kind in KINDS:
+        for kind in ALL:
             found.update(parser_of("hgr", verb, [kind])._option_string_actions)
     for parser in (hub_parser(), demo_parser()):
         for _, each in parsers_of(parser):

@@ -8,12 +8,12 @@ import pytest
 
 from hangar.cli.exits import Exit
 from hangar.cli.flags import flag_of
+from hangar.cli.kind_flags import ALL
 from hangar.cli.nouns import COMMANDS, NOUNS
 from hangar.domain.blockers import SENTENCES
 from hangar.hub.principals import Role
 from hangar.hub.settings import HubSettings
 from hangar.hub.store.tx import EventType
-from hangar.kinds import KINDS
 from hangar.operator.settings import OperatorSettings
 from hangar.telemetry.metrics import HUB, OPERATOR
 from hangar.wire.problems import ProblemCode
@@ -45,7 +45,7 @@ def test_the_diagram_of_phases_is_that_of_the_table() -> None:
     assert "succeeded --> running" not in phases.diagram()
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", ALL.values(), ids=lambda kind: kind.name)
 def test_every_kind_is_there_with_its_parameters_and_flags(kind: object) -> None:
     name, params = str(getattr(kind, "name", "")), getattr(kind, "params", None)
     assert isinstance(params, type)

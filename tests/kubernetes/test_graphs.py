@@ -8,6 +8,8 @@ import pytest
 
 from hangar.domain.decision import Accepted, Answer, Apply, Busy, Denied, Gone, Namesake, Trouble
 from hangar.domain.snapshot import Snapshot
+from hangar.domain.view import View
+from hangar.domain.workloads.converge import converge
 from hangar.domain.workloads.graph import Counts, Desired, Graph, GraphRef, Role, has_drifted, is_converged
 from hangar.operator.cluster.kubernetes.access import NEEDED
 from testbed import dynamo_crds
@@ -118,6 +120,31 @@ def _ready(snapshot: Snapshot) -> Graph | None:
     return graph if [each.pods for each in graph.components] == [each.replicas for each in graph.components] else None
 
 
+def test_a_replica_of_several_nodes_counts_once_and_has_a_pod_on_each(
+    empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
+) -> None:
+    async def scene(stage: KubernetesStage) -> None:
+        await a_node(stage)
+        graphs.create(CHAT.name, {"worker": Part(replicas=2, gpus=1, node_count=2)})
+        desired = Desired(CHAT, 7, {"worker": 1})
+        with DynamoOperator(empty_bed.kube, graphs.version):
+            graph = await until(stage, "its pods are made", lambda snapshot: _with_pods(snapshot, 4))
+            assert await take(stage, written(graph, 7, worker=1)) == Accepted()
+            await settled(stage, desired)
+            graph = await until(stage, "pods are gone", lambda snapshot: _with_pods(snapshot, 2))
+        (worker,) = graph.components
+        assert (worker.node_count, worker.replicas, worker.counts) == (2, 1, Counts(1, 1, 1))
+
+    play(scene, empty_bed, operator_kubeconfig)
+
+
+def _with_pods(snapshot: Snapshot, pods: int) -> Graph | None:
+    graph = snapshot.graphs.get(CHAT)
+    if graph is None or not graph.is_observed or [each.pods for each in graph.components] != [pods]:
+        return None
+    return graph if graph.unready is None else None
+
+
 def test_counts_are_written_at_once_and_run_a_while_later(
     empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
 ) -> None:
@@ -143,6 +170,27 @@ def test_counts_are_written_at_once_and_run_a_while_later(
 
 def _pods(snapshot: Snapshot) -> dict[str, int]:
     return {each.name: each.pods for each in snapshot.graphs[CHAT].components if each.name != "Frontend"}
+
+
+def test_what_is_desired_is_written_turn_by_turn_while_its_operator_writes_too(
+    empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
+) -> None:
+    async def scene(stage: KubernetesStage) -> None:
+        await a_node(stage)
+        with DynamoOperator(empty_bed.kube, graphs.version, observes_after_s=0.0):
+            await a_graph(stage, graphs)
+            answers: list[Answer] = []
+            for rev in range(1, 9):
+                desired = Desired(CHAT, rev, {"prefill": rev % 3, "decode": rev % 4})
+                while steps := converge([desired], View(now_shown(stage)), stage.cluster.now()).steps:
+                    answers += [await take(stage, step) for _, step in steps]
+                assert not has_drifted(shown(stage), desired)
+            await settled(stage, desired)
+        assert answers.count(Accepted()) == 8
+        others = [each for each in answers if each != Accepted()]
+        assert all(isinstance(each, Busy) and each.trouble is Trouble.CONFLICT for each in others)
+
+    play(scene, empty_bed, operator_kubeconfig)
 
 
 def test_what_is_not_written_stays_as_it_is(empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from structlog.testing import capture_logs
 
 from hangar.domain.decision import Apply, Busy, Evict, Trouble
+from hangar.domain.ids import NodeName
 from hangar.domain.limits import INVENTORY_INTERVAL_S
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.workloads.graph import GraphRef, Role
@@ -188,6 +189,30 @@ def test_graphs_that_cannot_be_read_are_not_told_nor_written_until_they_can() ->
         assert [rev for _, rev, _ in writes(scene)] == [7]
 
     played(play, made_blind(wanted))
+
+
+def test_graphs_in_a_hurry_do_not_take_the_nodes_along_before_these_are_due() -> None:
+    """To look at all nodes takes long, and graphs that start change many times a second."""
+
+    async def play(scene: Scene) -> None:
+        await pass_time(5)
+        scene.world.index.put_graph(replace(scene.world.snapshot().graphs[REF], unready="due now"))
+        scene.world.on_change()
+        await pass_time(0.1)
+        since_s = seconds()
+        node = scene.world.snapshot().nodes[NodeName("n1")]
+        scene.world.put_node(replace(node, labels={"rack": "a"}))
+        for rev in range(1, 6):
+            scene.world.dynamo.write(REF, {}, "kubectl", rev)
+            await pass_time(0.1)
+        inventories = [(at, request) for at, request in scene.hub.inventories if at >= since_s]
+        assert [len(request.nodes) for _, request in inventories] == [0] * 5
+        await pass_time(INVENTORY_INTERVAL_S)
+        at, last = scene.hub.inventories[-1]
+        assert [doc.labels for doc in last.nodes] == [{"rack": "a"}]
+        assert at <= since_s + INVENTORY_INTERVAL_S
+
+    played(play, graphs)
 
 
 def test_what_nobody_follows_waits_its_second() -> None:

@@ -6,7 +6,10 @@ from tests.transcripts.demo import Shell
 
 pytestmark = pytest.mark.xdist_group("fleet")
 
-NO_SUCH_TYPE = "there is no operation type 'node.reboot'; known types: node.cordon, node.uncordon, node.drain"
+NODE_TYPES = "node.cordon, node.uncordon, node.drain"
+WORKLOAD_TYPES = "workload.scale, workload.pause, workload.resume, workload.drain, workload.undrain"
+NO_SUCH_TYPE = f"there is no operation type 'node.reboot'; known types: {NODE_TYPES}, {WORKLOAD_TYPES}"
+SORTED_TYPES = ", ".join(sorted(f"{NODE_TYPES}, {WORKLOAD_TYPES}".split(", ")))
 
 
 REFUSALS = [
@@ -83,7 +86,7 @@ REFUSALS = [
         2,
         [
             "error: A filter is not valid",
-            "  --type: 'node.reboot' is no type: there are node.cordon, node.drain, node.uncordon",
+            f"  --type: 'node.reboot' is no type: there are {SORTED_TYPES}",
             "  --phase: 'done' is no phase: there are pending, running, succeeded, failed, cancelled",
         ],
     ),
@@ -165,7 +168,7 @@ DRAIN = b'{"type": "node.drain", "target": "iad-1-n20"}'
             422,
             "invalid_value",
             "target: may not be empty; colour: is no field here: there are type, target, cluster, params, reason; "
-            "type: 'node.reboot' is no type: there are node.cordon, node.drain, node.uncordon",
+            f"type: 'node.reboot' is no type: there are {SORTED_TYPES}",
         ),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from tests.transcripts.demo import Ran, Shell
 from tests.transcripts.manual import commands
+from tests.transcripts.test_manual_workloads import WORKLOAD_COMMANDS
 
 pytestmark = pytest.mark.xdist_group("fleet")
 
@@ -30,18 +31,6 @@ NODE_COMMANDS = (
 )
 """The commands on nodes, operations, devices and clusters: all are run below."""
 
-LATER_COMMANDS = (
-    "hgr workload scale <workload-name> --replicas 4",
-    'hgr workload pause <workload-name> --reason "nightly shutdown"',
-    "hgr workload resume <workload-name>",
-    'hgr operation create workload.drain <workload-name> --cluster <cluster-name> --reason "cluster decommission"',
-    "hgr workload scale llama-3-8b --replicas 1 --wait",
-    "hgr deployment ls --workload llama-3-8b",
-    "hgr workload scale llama-3-8b --replicas 4",
-    "hgr quota ls --project <project>",
-)
-"""The commands on workloads, deployments and quotas, which this release does not have."""
-
 KUBERNETES_COMMANDS = ("kubectl logs -n hangar-system deployment/hangar-operator",)
 """Commands of other programs: there is no Kubernetes behind the demo."""
 
@@ -53,10 +42,10 @@ EXAMPLE = ["id", "type", "target", "phase", "result", "reason", "created_by", "c
 """The names of the manual's JSON example, in its order."""
 
 
-def test_each_command_of_the_manual_is_run_here_or_known_to_come_later() -> None:
+def test_each_command_of_the_manual_is_run() -> None:
     of_hgr = [each for each in commands() if each.startswith("hgr ")]
-    assert (len(NODE_COMMANDS), len(LATER_COMMANDS), len(of_hgr)) == (15, 8, 23)
-    assert sorted(commands()) == sorted(NODE_COMMANDS + LATER_COMMANDS + KUBERNETES_COMMANDS)
+    assert (len(NODE_COMMANDS), len(WORKLOAD_COMMANDS), len(of_hgr)) == (15, 8, 23)
+    assert sorted(commands()) == sorted(NODE_COMMANDS + WORKLOAD_COMMANDS + KUBERNETES_COMMANDS)
     assert [each for each in of_hgr if each in NODE_COMMANDS] == list(NODE_COMMANDS)
 
 
@@ -240,13 +229,3 @@ def test_free_devices_are_those_of_ready_uncordoned_nodes(story: Story) -> None:
     nodes = {row[1] for row in rows}
     assert "iad-1-n03" in nodes
     assert not nodes & {"iad-1-n02", "iad-1-n10", "iad-1-n40"}  # drained, cordoned, not ready
-
-
-@pytest.mark.parametrize("command", LATER_COMMANDS)
-def test_a_command_of_a_later_release_says_that_it_is_not_known(shell: Shell, command: str) -> None:
-    names = {"workload-name": "llama-3-8b", "cluster-name": "iad-1", "project": "serving"}
-    said = shell.run(command, names)
-    assert (said.code, said.out) == (2, "")
-    assert re.match(
-        r"error: there is no (noun '(workload|deployment|quota)'|operation type 'workload.drain'); ", said.err
-    )

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 
 from hangar.cli.commands import Parser, add_hub_options, parser_of
 from hangar.cli.exits import Exit
+from hangar.cli.kind_flags import ALL
 from hangar.cli.nouns import COMMANDS, NOUNS, WORDS, command_of, verbs_of
 from hangar.demo.__main__ import _parser as demo_parser
 from hangar.hub.__main__ import _parser as hub_parser
-from hangar.kinds import KINDS
 from tools.reference.markdown import code, page, sentence, table
 
 COMMON = "which hub"
@@ -38,7 +38,7 @@ def _verbs(noun: str) -> Iterator[str]:
         yield f"### {command}\n\n{sentence(verb.summary)}"
         yield from filter(None, [_table(_arguments(parser_of(command, verb, [])))])
         if command == "hgr operation create":
-            for kind in KINDS:
+            for kind in ALL:
                 group = next(
                     each
                     for each in parser_of(command, verb, [kind])._action_groups

@@ -11,9 +11,10 @@ from hangar.cli.flags import flag_of
 from hangar.domain.blockers import SENTENCES
 from hangar.domain.decision import Step
 from hangar.domain.kind import Kind
+from hangar.domain.workloads.kind import Change, WorkloadKind
 from hangar.hub.sentences import event_sentence
 from hangar.hub.store.tx import EventType
-from hangar.kinds import KINDS
+from hangar.kinds import KINDS, WORKLOAD_KINDS
 from tools.reference import sources
 from tools.reference.markdown import code, codes, page, sentence, table
 
@@ -34,28 +35,60 @@ EXAMPLE: Mapping[str, object] = {
     "role": "maintainer",
     "id": "tok_01JC…",
     "kept_rev": 48213,
+    "replicas": 4,
+    "before": 6,
+    "graph": "dynamo/llama-3-8b",
+    "fate": "left as it is",
+    "desired": 2,
+    "by": "kubectl-edit",
 }
 MESSAGES = {
     EventType.OPERATION_SUCCEEDED: "evicted_replicas=3",
     EventType.OPERATION_FAILED: "serving/llama-0 needs 8 nvidia.com/gpu on one node, at most 4 are free on one",
     EventType.OPERATION_CANCELLED: "cancelled: 1 moved, 1 terminating, 1 not touched",
 }
-NAMES = {"operation": "op_01JC…", "cluster": "iad-1", "node": "iad-1-n02", "token": "alice", "hub": "hub"}
+NAMES = {
+    "operation": "op_01JC…",
+    "cluster": "iad-1",
+    "node": "iad-1-n02",
+    "project": "serving",
+    "workload": "llama-3-8b",
+    "deployment": "llama-3-8b",
+    "token": "alice",
+    "hub": "hub",
+}
 
 
 def kinds() -> str:
     """Return the page of kinds: what each takes, and all that it may do to a cluster."""
     steps = [(code(step.__name__), sentence(step.__doc__ or "")) for step in get_args(Step)]
+    changes = [(code(change.__name__), sentence(change.__doc__ or "")) for change in get_args(Change)]
     return page(
         "Kinds of operations",
         "Ask for one with `hgr operation create KIND TARGET`, or `POST /v1/operations`.",
-        *(_kind(kind) for kind in KINDS.values()),
+        *(_kind(kind, _node_facts(kind)) for kind in KINDS.values()),
+        *(_kind(kind, _workload_facts(kind)) for kind in WORKLOAD_KINDS.values()),
         "## Steps\n\nAll that Wingsmith ever does to a cluster:",
         table(("step", "what it does"), steps),
+        "## Changes\n\nAll that an operation ever does to a workload; its numbers on each cluster follow:",
+        table(("change", "what it does"), changes),
     )
 
 
-def _kind(kind: Kind[Any, Any]) -> str:
+def _node_facts(kind: Kind[Any, Any]) -> str:
+    steps = codes(step.__name__ for step in kind.steps)
+    return f"{kind.title}. Version {kind.version}. The cluster must allow {code(kind.needs)}. Its steps: {steps}."
+
+
+def _workload_facts(kind: WorkloadKind[Any, Any]) -> str:
+    about = "It is about one cluster, given beside the target." if kind.is_per_cluster else "It is about all clusters."
+    return (
+        f"{kind.title}. Version {kind.version}. Each cluster that it touches must allow {code(kind.needs)}. {about} "
+        "The hub decides it; operators write what is desired of their graphs."
+    )
+
+
+def _kind(kind: Kind[Any, Any] | WorkloadKind[Any, Any], facts: str) -> str:
     hints = get_type_hints(kind.params)
     rows = [
         (
@@ -69,10 +102,6 @@ def _kind(kind: Kind[Any, Any]) -> str:
         for field in dataclasses.fields(kind.params)
     ]
     header = ("parameter", "flag", "type", "default", "bounds", "meaning")
-    facts = (
-        f"{kind.title}. Version {kind.version}. The cluster must allow {code(kind.needs)}. "
-        f"Its steps: {codes(step.__name__ for step in kind.steps)}."
-    )
     return f"## {kind.name}\n\n{facts}\n\n{table(header, rows)}"
 
 
@@ -92,6 +121,8 @@ def _type_of(hint: object) -> str:
 
 def _default(field: "dataclasses.Field[object]") -> str:
     match field.default:
+        case dataclasses.MISSING:
+            return "must be given"
         case None:
             return "unset"
         case bool() as is_on:

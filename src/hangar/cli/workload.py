@@ -169,7 +169,6 @@ def settable(given: Document) -> Document:
 def _add_delete(parser: Parser, _words: Sequence[str]) -> None:
     _add_name(parser)
     parser.add_argument("--cluster", metavar="NAME", help="only its deployment on this cluster")
-    parser.add_argument("--keep", action="store_true", help="only forget it: leave its graphs as they are")
     add_output_options(parser)
 
 
@@ -182,7 +181,7 @@ def _delete(args: Namespace) -> Exit:
             path = f"{path}/deployments/{segment(args.cluster)}"
             gone = [each for each in gone if each["cluster"] == args.cluster]
             removed = gone[0] if gone else workload
-        hub.delete(path, {"keep": "true" if args.keep else "false"})
+        hub.delete(path)
     if args.quiet or args.output not in ("table", "wide"):
         print_one(args, removed, workload["name"])
         return Exit.SUCCESS
@@ -192,7 +191,7 @@ def _delete(args: Namespace) -> Exit:
 
 def _removed(args: Namespace, name: str, gone: Sequence[Document]) -> str:
     graphs = ", ".join(f"{each['cluster']} {each['namespace']}/{each['graph']}" for each in gone)
-    kept = "; its graphs were left as they are" if args.keep and gone else ""
+    kept = "; its graphs were left as they are" if gone else ""
     if args.cluster is not None:
         return clean(f"workload {name} is removed from {graphs or args.cluster}{kept}")
     of = f", with its deployments {graphs}" if len(gone) > 1 else f", with its deployment {graphs}" if gone else ""

@@ -12,7 +12,7 @@ from pathlib import Path
 from hangar import rendezvous
 from hangar.clock import SystemClock
 from hangar.demo.fleet import Fleet, running
-from hangar.demo.scenario import ClusterScenario, ScenarioError, load
+from hangar.demo.scenario import Scenario, ScenarioError, load
 from hangar.telemetry.logs import configure_logs
 
 DEFAULT_SCENARIO = Path(__file__).with_name("fleet.toml")
@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _demo(scenario: tuple[ClusterScenario, ...], folder: Path, args: argparse.Namespace) -> int:
+async def _demo(scenario: Scenario, folder: Path, args: argparse.Namespace) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

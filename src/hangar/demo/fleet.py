@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hangar.clock import Clock, from_us
-from hangar.demo.scenario import ClusterScenario
+from hangar.demo.scenario import ClusterScenario, Scenario
 from hangar.domain.view import ClusterSettings
 from hangar.hub.app import create_app
-from hangar.hub.principals import Role
+from hangar.hub.principals import Principal, Role
 from hangar.hub.serving import serve
 from hangar.hub.settings import HubSettings
 from hangar.hub.store.store import Store
-from hangar.hub.store.tx import Committed
+from hangar.hub.store.tx import Committed, Tx
 from hangar.hub.usecases.fleet import list_clusters
 from hangar.hub.usecases.paging import PageRequest
+from hangar.hub.usecases.projects import apply_project
+from hangar.hub.usecases.show_workloads import WorkloadFilters, list_workloads
 from hangar.hub.usecases.tokens import TokenRequest, create_token
+from hangar.hub.usecases.workloads import apply_workload
 from hangar.kinds import KINDS
 from hangar.operator.channel import HttpChannel
 from hangar.operator.cluster.simulated.adapter import SimulatedCluster
@@ -40,7 +43,7 @@ class Fleet:
 
 
 @asynccontextmanager
-async def running(scenario: tuple[ClusterScenario, ...], folder: Path, clock: Clock, port: int) -> AsyncIterator[Fleet]:
+async def running(scenario: Scenario, folder: Path, clock: Clock, port: int) -> AsyncIterator[Fleet]:
     """Run a fleet until the block ends; its record is kept in `folder`. Raises OSError, TimeoutError."""
     store = Store.open(folder / "hub.db")
     try:
@@ -50,12 +53,13 @@ async def running(scenario: tuple[ClusterScenario, ...], folder: Path, clock: Cl
             async with asyncio.TaskGroup() as tasks:
                 operators = [
                     tasks.create_task(_operate(each, server, _operator_token(store, clock, each.name), clock))
-                    for each in scenario
+                    for each in scenario.clusters
                 ]
-                count = sum(len(each.nodes) for each in scenario)
+                count = sum(len(each.nodes) for each in scenario.clusters)
                 async with asyncio.timeout(READY_WITHIN_S):
                     await _until(store, lambda: _nodes_told(store) == count)
-                yield Fleet(server, admin, count, len(scenario))
+                    await _serve_workloads(store, scenario, clock)
+                yield Fleet(server, admin, count, len(scenario.clusters))
                 for each in operators:
                     each.cancel()
     finally:
@@ -89,6 +93,25 @@ async def _until(store: Store, is_so: Callable[[], bool]) -> None:
 def _nodes_told(store: Store) -> int:
     clusters = store.read(lambda connection: list_clusters(connection, PageRequest()))
     return sum(each.nodes for each in clusters.items)
+
+
+async def _serve_workloads(store: Store, scenario: Scenario, clock: Clock) -> None:
+    """Add projects and workloads, and wait until every graph carries what is wanted of it: all that runs is adopted."""
+
+    def declare(tx: Tx) -> None:
+        who, now_us = Principal("admin", Role.ADMIN), clock.now_us()
+        for project, quotas in scenario.projects.items():
+            apply_project(tx, who, project, quotas, now_us)
+        for name, request in scenario.workloads.items():
+            apply_workload(tx, who, name, request, now_us)
+
+    await store.write_async(declare)
+    await _until(store, lambda: _are_settled(store))
+
+
+def _are_settled(store: Store) -> bool:
+    found = store.read(lambda connection: list_workloads(connection, WorkloadFilters(), PageRequest()))
+    return all(each.state == "running" for each in found.items)
 
 
 def _operator_token(store: Store, clock: Clock, cluster: str) -> str:

@@ -1,13 +1,26 @@
 """Scenario: a fleet as a TOML file declares it, and the simulated clusters made of it."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from hangar.domain.ids import ClusterName
 from hangar.domain.snapshot import Taint, Toleration
-from hangar.operator.cluster.simulated.spec import GPU, BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
+from hangar.domain.workloads.graph import Role
+from hangar.domain.workloads.placement import Bounds, Division, Policy
+from hangar.hub.usecases.workloads import Binding, WorkloadRequest
+from hangar.operator.cluster.simulated.spec import (
+    GPU,
+    BudgetSpec,
+    ComponentSpec,
+    GraphSpec,
+    NodeSpec,
+    PodTemplate,
+    WorkloadSpec,
+)
 from hangar.operator.cluster.simulated.world import World
 
 GIB = 1 << 30
@@ -28,6 +41,7 @@ class ClusterScenario:
     allowed: frozenset[str]
     nodes: tuple[NodeSpec, ...]
     workloads: tuple[WorkloadSpec, ...]
+    graphs: tuple[GraphSpec, ...]
     budgets: tuple[BudgetSpec, ...]
     cordoned: tuple[str, ...]
 
@@ -38,6 +52,8 @@ class ClusterScenario:
             world.add_node(node)
         for workload in self.workloads:
             world.add_workload(workload)
+        for graph in self.graphs:
+            world.add_graph(graph)
         for budget in self.budgets:
             world.add_budget(budget)
         for name in self.cordoned:
@@ -45,11 +61,24 @@ class ClusterScenario:
         return world
 
 
-def load(path: Path) -> tuple[ClusterScenario, ...]:
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A fleet: its clusters, the quotas of its projects, and its workloads by name."""
+
+    clusters: tuple[ClusterScenario, ...]
+    projects: Mapping[str, Mapping[str, int]]
+    workloads: Mapping[str, WorkloadRequest]
+
+
+def load(path: Path) -> Scenario:
     """Read a scenario. Raises ScenarioError."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-        return tuple(_cluster(each) for each in document["cluster"])
+        return Scenario(
+            tuple(_cluster(each) for each in document["cluster"]),
+            {each["name"]: each["quotas"] for each in document.get("project", [])},
+            {each["name"]: _served(each) for each in document.get("served", [])},
+        )
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ScenarioError(f"{path}: {type(error).__name__}: {error}") from error
 
@@ -61,6 +90,7 @@ def _cluster(raw: dict[str, Any]) -> ClusterScenario:
         frozenset(raw["allowed"]),
         nodes,
         tuple(_workload(each) for each in raw.get("workload", [])),
+        tuple(_graph(each) for each in raw.get("graph", [])),
         tuple(_budget(each) for each in raw.get("budget", [])),
         tuple(raw.get("cordoned", [])),
     )
@@ -83,11 +113,43 @@ def _pool(raw: dict[str, Any]) -> list[NodeSpec]:
     ]
 
 
+def _served(raw: dict[str, Any]) -> WorkloadRequest:
+    """Return a workload: it is bound to the graph of its name on each of its clusters."""
+    bounds = {
+        ClusterName(cluster): Bounds(each.get("min", 0), each.get("max"))
+        for cluster, each in raw.get("bounds", {}).items()
+    }
+    policy = Policy(Division(raw.get("division", "divided")), bounds=bounds)
+    bindings = tuple(Binding(cluster, raw["namespace"], raw["name"]) for cluster in raw["clusters"])
+    return WorkloadRequest(raw["project"], policy=policy, bindings=bindings)
+
+
+def _graph(raw: dict[str, Any]) -> GraphSpec:
+    components = tuple(_component(each) for each in raw["components"])
+    return GraphSpec(raw["name"], components, raw["namespace"])
+
+
+def _component(raw: dict[str, Any]) -> ComponentSpec:
+    template = _template(raw, {})
+    return ComponentSpec(raw["name"], Role(raw["role"]), raw.get("replicas", 1), template, raw.get("node_count", 1))
+
+
 def _workload(raw: dict[str, Any]) -> WorkloadSpec:
+    return WorkloadSpec(
+        raw.get("kind", "Deployment"),
+        raw["name"],
+        raw.get("replicas", 0),
+        _template(raw, {"app": raw["name"]}),
+        raw.get("namespace", "serving"),
+        tuple(raw.get("on", [])),
+    )
+
+
+def _template(raw: dict[str, Any], labels: Mapping[str, str]) -> PodTemplate:
     requests = {GPU: raw.get("gpus", 0), "cpu": raw.get("cpu", 4000), "memory": raw.get("memory_gib", 32) * GIB}
-    template = PodTemplate(
+    return PodTemplate(
         requests={name: amount for name, amount in requests.items() if amount},
-        labels={"app": raw["name"]},
+        labels=labels,
         tolerations=tuple(
             Toleration(each["key"], each.get("operator", "Exists"), each.get("value", ""), each.get("effect", ""))
             for each in raw.get("toleration", [])
@@ -96,14 +158,6 @@ def _workload(raw: dict[str, Any]) -> WorkloadSpec:
         grace_s=raw.get("grace_s", 30),
         ready_after_s=raw.get("ready_after_s", 2.0),
         terminate_after_s=raw.get("terminate_after_s", 1.0),
-    )
-    return WorkloadSpec(
-        raw.get("kind", "Deployment"),
-        raw["name"],
-        raw.get("replicas", 0),
-        template,
-        raw.get("namespace", "serving"),
-        tuple(raw.get("on", [])),
     )
 
 

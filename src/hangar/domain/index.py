@@ -1,18 +1,21 @@
 """ClusterIndex: what watches say, one object at a time, kept ready to be read as a Snapshot."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from hangar.domain.groups import Group
 from hangar.domain.ids import BudgetUid, NodeName, OwnerUid, PodUid
-from hangar.domain.placing import Quota, Volume, VolumeClaim
+from hangar.domain.placing import Quota, SelectorOp, Volume, VolumeClaim
 from hangar.domain.snapshot import Budget, Node, Owner, Pod, Snapshot
 from hangar.domain.workloads.graph import Component, Graph, GraphRef
 from hangar.domain.workloads.members import Part, part_of
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+
+Way: TypeAlias = tuple[str, str, str]
+"""A namespace, and a label's key and value in it; both empty: all pods there. Budgets and pods find each other so."""
 
 
 class ClusterIndex:
@@ -29,11 +32,11 @@ class ClusterIndex:
         self._budgets: dict[BudgetUid, Budget] = {}
         self._pods_by_node: dict[NodeName, tuple[PodUid, ...]] = {}
         self._pods_by_controller: dict[OwnerUid, tuple[PodUid, ...]] = {}
-        self._pods_by_namespace: dict[str, set[PodUid]] = {}  # never shown, so it need not be cheap to copy
+        self._pods_by_way: dict[Way, set[PodUid]] = {}  # never shown, so it need not be cheap to copy
         self._owners_by_parent: dict[OwnerUid, tuple[OwnerUid, ...]] = {}
         self._budgets_by_pod: dict[PodUid, tuple[BudgetUid, ...]] = {}
         self._pods_by_budget: dict[BudgetUid, tuple[PodUid, ...]] = {}
-        self._budgets_by_namespace: dict[str, tuple[BudgetUid, ...]] = {}
+        self._budgets_by_way: dict[Way, tuple[BudgetUid, ...]] = {}
         self._claims: dict[tuple[str, str], VolumeClaim] = {}
         self._volumes: dict[str, Volume] = {}
         self._quotas: dict[tuple[str, str], Quota] = {}
@@ -53,8 +56,6 @@ class ClusterIndex:
         uid = pod.ref.uid
         before = self._pods.get(uid)
         self._pods[uid] = pod
-        if before is None:
-            self._pods_by_namespace.setdefault(pod.ref.namespace, set()).add(uid)
         if before is None or before.node != pod.node:
             if before is not None and before.node is not None:
                 _out_of(self._pods_by_node, before.node, uid)
@@ -67,6 +68,10 @@ class ClusterIndex:
                 _into(self._pods_by_controller, pod.controller.uid, uid)
         if before is None or before.labels != pod.labels:
             self._regroup(None if before is None else before.group, pod.group, uid)
+            for way in () if before is None else _ways_of(before):
+                self._pods_by_way[way].discard(uid)
+            for way in _ways_of(pod):
+                self._pods_by_way.setdefault(way, set()).add(uid)
             self._match(pod)
         self._recount(None if before is None else _part(before), _part(pod), uid)
 
@@ -77,7 +82,8 @@ class ClusterIndex:
             return
         for budget in self._budgets_by_pod.pop(uid, ()):
             _out_of(self._pods_by_budget, budget, uid)
-        self._pods_by_namespace[pod.ref.namespace].discard(uid)
+        for way in _ways_of(pod):
+            self._pods_by_way[way].discard(uid)
         if pod.node is not None:
             _out_of(self._pods_by_node, pod.node, uid)
         if pod.controller is not None:
@@ -105,21 +111,25 @@ class ClusterIndex:
         """Add or replace a budget, by its UID."""
         before = self._budgets.get(budget.uid)
         self._budgets[budget.uid] = budget
-        if before is None:
-            _into(self._budgets_by_namespace, budget.namespace, budget.uid)
-        if before is None or before.selector != budget.selector:
-            # Only pods that come under it or out of it: hundreds of budgets may share a namespace of thousands of pods.
-            guarded = frozenset(self._pods_by_budget.get(budget.uid, ()))
-            for uid in self._pods_by_namespace.get(budget.namespace, ()):
-                pod = self._pods[uid]
-                if budget.guards(pod) != (uid in guarded):
-                    self._match(pod)
+        if before is not None and before.selector == budget.selector:
+            return
+        for way in () if before is None else _ways_to(before):
+            _out_of(self._budgets_by_way, way, budget.uid)
+        for way in _ways_to(budget):
+            _into(self._budgets_by_way, way, budget.uid)
+        # Only pods that come under it or out of it: hundreds of budgets may share a namespace of thousands of pods.
+        guarded = frozenset(self._pods_by_budget.get(budget.uid, ()))
+        for uid in guarded.union(*(self._pods_by_way.get(way, ()) for way in _ways_to(budget))):
+            pod = self._pods[uid]
+            if budget.guards(pod) != (uid in guarded):
+                self._match(pod)
 
     def drop_budget(self, uid: BudgetUid) -> None:
         """Forget a budget: what it guarded is free."""
         budget = self._budgets.pop(uid, None)
         if budget is not None:
-            _out_of(self._budgets_by_namespace, budget.namespace, uid)
+            for way in _ways_to(budget):
+                _out_of(self._budgets_by_way, way, uid)
             for pod in self._pods_by_budget.get(uid, ()):
                 self._match(self._pods[pod])
 
@@ -203,7 +213,7 @@ class ClusterIndex:
         return component if component.pods == pods else replace(component, pods=pods)
 
     def _match(self, pod: Pod) -> None:
-        budgets = (self._budgets[uid] for uid in self._budgets_by_namespace.get(pod.ref.namespace, ()))
+        budgets = (self._budgets[uid] for way in _ways_of(pod) for uid in self._budgets_by_way.get(way, ()))
         guards = sorted((each for each in budgets if each.guards(pod)), key=lambda each: each.name)
         before = self._budgets_by_pod.pop(pod.ref.uid, ())
         after = tuple(each.uid for each in guards)
@@ -220,6 +230,20 @@ def _part(pod: Pod) -> Part | None:
     if pod.is_finished:
         return None
     return part_of(pod.ref.namespace, pod.labels, None if pod.controller is None else pod.controller.kind)
+
+
+def _ways_of(pod: Pod) -> Iterable[Way]:
+    """Return all ways by which a budget may find a pod."""
+    namespace = pod.ref.namespace
+    return [(namespace, "", ""), *((namespace, key, value) for key, value in pod.labels.items())]
+
+
+def _ways_to(budget: Budget) -> Iterable[Way]:
+    """Return ways of which every pod that a budget guards has exactly one."""
+    way = next((each for each in budget.selector if each.op is SelectorOp.IN), None)
+    if way is None:
+        return [(budget.namespace, "", "")]
+    return [(budget.namespace, way.key, value) for value in way.values]
 
 
 def _into(buckets: dict[K, tuple[V, ...]], key: K, value: V) -> None:

@@ -100,6 +100,12 @@ def _groups_desired_by(owner: OwnerUid, snapshot: Snapshot) -> int | None:
     return None
 
 
+def _serves_beside(pod: Pod, owner: OwnerUid, view: View) -> bool:
+    """Tell whether another pod of an owner serves; of many pods one of the first few does."""
+    pods = view.snapshot.pods_of(owner)
+    return any(each.ref.uid != pod.ref.uid and each.group is None and view.serving(each) for each in pods)
+
+
 def keeps_last_ready(pod: Pod, view: View) -> Blocker | None:
     """Return a blocker if a pod is its owner's last ready one while another of that owner is on its way.
 
@@ -107,6 +113,8 @@ def keeps_last_ready(pod: Pod, view: View) -> Blocker | None:
     """
     owner = view.snapshot.top_owner(pod)
     if owner is None or not view.serving(pod):
+        return None
+    if pod.group is None and _serves_beside(pod, owner.uid, view):
         return None
     has = ready_count(owner.uid, view)
     if has > 1 or (pod.group is not None and not _is_complete(pod, owner.uid, view)):

@@ -29,6 +29,7 @@ from hangar.hub.usecases.recover import recover
 from hangar.hub.usecases.tokens import TokenRequest, create_token
 from hangar.hub.validation import field_errors
 from hangar.telemetry.logs import configure_logs
+from hangar.telemetry.memory import collect_rarely
 from hangar.wire.problems import Problem
 
 log = structlog.get_logger("hangar.hub")
@@ -115,6 +116,7 @@ def _serve(settings: HubSettings) -> int:
             "--tls-key, or --insecure-plain-http where a proxy in front does TLS"
         )
     configure_logs(settings.log_format, settings.log_level)
+    collect_rarely()
     if not settings.is_hand_over_safe:
         log.warning(
             "an eviction may land after its cluster was handed over: make hand_over_after_s longer",

@@ -25,6 +25,7 @@ from hangar.operator.probes import Probes
 from hangar.operator.session import session_request
 from hangar.operator.settings import OperatorSettings, address_of
 from hangar.telemetry.logs import configure_logs
+from hangar.telemetry.memory import collect_rarely
 
 log = structlog.get_logger("hangar.operator")
 
@@ -39,6 +40,7 @@ def main() -> int:
         print(f"hangar-operator: {error}", file=sys.stderr)
         return 2
     configure_logs(settings.log_format, "info")
+    collect_rarely()
     try:
         with contextlib.suppress(asyncio.CancelledError):
             asyncio.run(_serve(settings, token, KubernetesCluster(kubeconfig, SystemClock())))

@@ -34,9 +34,14 @@ class Changes:
         return not (self.is_complete or self.nodes or self.gone or self.graphs or self.gone_graphs)
 
 
-def documents(snapshot: Snapshot) -> Documents:
-    """Return all that can be told of a cluster."""
-    nodes = {name: _document(node, snapshot) for name, node in snapshot.nodes.items()}
+def documents(snapshot: Snapshot, nodes: Mapping[NodeName, NodeDoc] | None = None) -> Documents:
+    """Return all that can be told of a cluster.
+
+    `nodes` are the documents to keep of the nodes where only graphs are in a hurry: those of a thousand nodes take
+    tens of milliseconds to make, and graphs that start may change many times a second.
+    """
+    if nodes is None:
+        nodes = {name: _document(node, snapshot) for name, node in snapshot.nodes.items()}
     if snapshot.graphs_unreadable is not None:
         return Documents(nodes)
     return Documents(nodes, {ref: _graph(graph) for ref, graph in snapshot.graphs.items()})

@@ -278,21 +278,25 @@ class Operator:
         told: inventory.Documents | None = None
         due_at_s = 0.0
         while True:
-            snapshot = await self._snapshot_to_tell(None if told is None else due_at_s)
-            documents = inventory.documents(snapshot)
+            snapshot, is_due = await self._snapshot_to_tell(None if told is None else due_at_s)
+            documents = inventory.documents(snapshot, None if is_due or told is None else told.nodes)
             changes = inventory.changes(told, documents)
             if not changes.is_empty:
-                due_at_s = self._clock.monotonic_s() + INVENTORY_INTERVAL_S
+                due_at_s = self._clock.monotonic_s() + INVENTORY_INTERVAL_S if is_due else due_at_s
                 told = inventory.told(told, documents) if await self._tell(session, changes) else None
             if told is not None:
-                self._told_nodes, self._told_graphs = snapshot.nodes, snapshot.graphs
+                self._told_nodes = snapshot.nodes if is_due else self._told_nodes
+                self._told_graphs = snapshot.graphs
                 self._nodes_told.set()
             else:
                 await asyncio.sleep(INVENTORY_INTERVAL_S)
                 self._inventory_wanted.set()
 
-    async def _snapshot_to_tell(self, due_at_s: float | None) -> Snapshot:
-        """Wait for changes that cannot wait, or for any once it is due; None takes the first snapshot there is."""
+    async def _snapshot_to_tell(self, due_at_s: float | None) -> tuple[Snapshot, bool]:
+        """Wait for changes that cannot wait, or for any once it is due; None takes the first snapshot there is.
+
+        False beside it: only graphs cannot wait, and the nodes are not due yet.
+        """
         while True:
             await self._inventory_wanted.wait()
             self._inventory_wanted.clear()
@@ -301,9 +305,10 @@ class Operator:
                 continue
             early_s = 0.0 if due_at_s is None else due_at_s - self._clock.monotonic_s()
             if early_s <= 0 or inventory.flipped(self._told_nodes, snapshot.nodes):
-                return snapshot
+                return snapshot, True
             if inventory.graphs_flipped(self._told_graphs, snapshot):
-                return snapshot
+                self._inventory_wanted.set()
+                return snapshot, False
             with suppress(TimeoutError):
                 async with asyncio.timeout(early_s):
                     await self._inventory_wanted.wait()
