@@ -10,7 +10,7 @@ from tests.hub.api.client import Api
 from tests.hub.sites import Fleet
 from tests.hub.world import Operator, a_node, a_progress
 
-NO_CONTENT = 204
+NO_CONTENT, BAD_REQUEST = 204, 400
 Sample: TypeAlias = tuple[str, str, int, dict[str, Any]]
 """A method, a path, the status it is answered with, and what is sent."""
 
@@ -143,9 +143,30 @@ def workload_samples(api: Api) -> list[Sample]:
     ]
 
 
-def node_samples(create: dict[str, str], first: str, second: str, token: str) -> list[Sample]:
-    """Return a request for each route of operations, the fleet and tokens, and what it is answered with."""
-    return [
+def check_sample(api: Api, document: Any, sample: Sample) -> None:
+    """Send a sample, and hold what comes, and what was sent, against the document."""
+    method, path, status, given = sample
+    answer = api.request(method, path, **given)
+    assert answer.status_code == status, (method, path, answer.text)
+    documented = document["paths"][_template(document, path)][method.lower()]
+    if status == NO_CONTENT:
+        assert answer.content == b""
+        assert "content" not in documented["responses"]["204"]
+    else:
+        assert violations(answer.json(), _schema(document, method, path, answer), document) == [], (method, path)
+    if status < BAD_REQUEST and "json" in given:
+        body = documented["requestBody"]["content"]["application/json"]["schema"]
+        assert violations(given["json"], body, document) == [], (method, path)
+
+
+def test_every_answer_is_as_documented(api: Api, document: Any) -> None:
+    create = {"type": "node.drain", "target": "iad-1/iad-1-n01", "reason": "fan"}
+    first = api.post("/v1/operations", create, headers={"Idempotency-Key": "k"}).json()
+    api.operator.say(first["id"], progress=a_progress())
+    second = api.create("iad-1-n02", "node.cordon")
+    api.operator.tell(a_node("iad-1-n01", cordoned=True), complete=False)
+    token = api.post("/v1/tokens", {"name": "zoe", "role": "viewer", "expires_in_s": 60}).json()["token"]["id"]
+    samples: list[Sample] = [
         ("POST", "/v1/operations", 200, {"json": create, "headers": {"Idempotency-Key": "k"}}),
         ("POST", "/v1/operations", 409, {"json": create}),
         ("POST", "/v1/operations", 409, {"json": create | {"type": "node.uncordon"}}),
@@ -156,12 +177,12 @@ def node_samples(create: dict[str, str], first: str, second: str, token: str) ->
         ("POST", "/v1/operations", 404, {"json": create | {"target": "gone"}}),
         ("POST", "/v1/operations", 403, {"json": create, "role": Role.VIEWER}),
         ("POST", "/v1/operations", 401, {"json": create, "role": None}),
-        ("POST", f"/v1/operations/{second}:cancel", 200, {}),
-        ("POST", f"/v1/operations/{first}:cancel", 202, {}),
-        ("GET", f"/v1/operations/{first}", 200, {}),
-        ("GET", f"/v1/operations/{second}", 200, {}),
-        ("GET", f"/v1/operations/{second}/wait", 200, {}),
-        ("GET", f"/v1/operations/{first}/events", 200, {}),
+        ("POST", f"/v1/operations/{second['id']}:cancel", 200, {}),
+        ("POST", f"/v1/operations/{first['id']}:cancel", 202, {}),
+        ("GET", f"/v1/operations/{first['id']}", 200, {}),
+        ("GET", f"/v1/operations/{second['id']}", 200, {}),
+        ("GET", f"/v1/operations/{second['id']}/wait", 200, {}),
+        ("GET", f"/v1/operations/{first['id']}/events", 200, {}),
         ("GET", "/v1/operations", 200, {}),
         ("GET", "/v1/operations?phase=done", 400, {}),
         ("GET", "/v1/clusters", 200, {}),
@@ -177,26 +198,10 @@ def node_samples(create: dict[str, str], first: str, second: str, token: str) ->
         ("GET", "/v1/whoami", 200, {}),
         ("GET", "/v1/stream?after=x", 400, {}),
         ("GET", "/v1/watch", 400, {}),
+        *workload_samples(api),
     ]
-
-
-def test_every_answer_is_as_documented(api: Api, document: Any) -> None:
-    create = {"type": "node.drain", "target": "iad-1/iad-1-n01", "reason": "fan"}
-    first = api.post("/v1/operations", create, headers={"Idempotency-Key": "k"}).json()
-    api.operator.say(first["id"], progress=a_progress())
-    second = api.create("iad-1-n02", "node.cordon")
-    api.operator.tell(a_node("iad-1-n01", cordoned=True), complete=False)
-    token = api.post("/v1/tokens", {"name": "zoe", "role": "viewer", "expires_in_s": 60}).json()["token"]["id"]
-    samples = [*node_samples(create, first["id"], second["id"], token), *workload_samples(api)]
-    for method, path, status, given in samples:
-        answer = api.request(method, path, **given)
-        assert answer.status_code == status, (method, path, answer.text)
-        if status == NO_CONTENT:
-            assert answer.content == b""
-            assert "content" not in document["paths"][_template(document, path)][method.lower()]["responses"]["204"]
-        else:
-            found = violations(answer.json(), _schema(document, method, path, answer), document)
-            assert found == [], (method, path)
+    for each in samples:
+        check_sample(api, document, each)
     covered = {(method, _template(document, path)) for method, path, _, _ in samples}
     documented = {(m.upper(), path) for path, methods in document["paths"].items() for m in methods}
     assert covered == documented
@@ -218,6 +223,25 @@ def test_the_body_of_create_is_documented_by_type(api: Api, document: Any, body:
     assert (not violations(body, schema, document)) is is_valid
     answer = api.post("/v1/operations", body)
     assert (answer.status_code in (202, 404, 409)) is is_valid
+
+
+def test_a_body_that_is_refused_is_not_documented_as_good(document: Any) -> None:
+    for path, body in (
+        ("/v1/workloads/{name}", {"project": "chat", "policy": {"bounds": {"fra-1": {"least": 1}}}}),
+        ("/v1/workloads/{name}", {"project": "chat", "deployments": [{"cluster": "fra-1"}]}),
+        ("/v1/projects/{name}", {"quotas": {"nvidia.com/gpu": "8"}}),
+    ):
+        schema = document["paths"][path]["put"]["requestBody"]["content"]["application/json"]["schema"]
+        assert violations(body, schema, document)
+
+
+def test_every_reference_leads_somewhere(api: Api, document: Any) -> None:
+    references = set(re.findall(r'"\$ref":"([^"]+)"', api.get("/openapi.json", role=None).text))
+    assert len(references) > 10
+    for each in references:
+        kind, slash, name = each.removeprefix("#/components/").partition("/")
+        assert slash, each
+        assert name in document["components"][kind], each
 
 
 def test_every_route_needs_the_token_and_may_answer_with_a_problem(document: Any) -> None:

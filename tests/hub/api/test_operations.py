@@ -121,7 +121,12 @@ def test_a_wrong_value_is_named(api: Api, body: object, path: str) -> None:
         ({"target": "a_b"}, "target", "'a_b' is no name: lower-case letters, digits, and - . between them"),
         ({"target": "a/"}, "target", "'a/' is no target: a name, or cluster/name"),
         ({"speed": 9}, "speed", "is no field here: there are type, target, cluster, params, reason"),
-        ({"type": "node.boot"}, "type", "'node.boot' is no type: there are node.cordon, node.drain, node.uncordon"),
+        (
+            {"type": "node.boot"},
+            "type",
+            "'node.boot' is no type: there are node.cordon, node.drain, node.uncordon, workload.drain, workload.pause, "
+            "workload.resume, workload.scale, workload.undrain",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_in_words_that_say_what_to_do(

@@ -33,8 +33,9 @@ WATCH_ANSWER: JsonObject = {
 
 def json_body(model: type[BaseModel], headers: Mapping[str, str]) -> JsonObject:
     """Return what a route says of a JSON body that it reads itself, and of the headers that it takes."""
+    schema = model.model_json_schema(ref_template=f"{REF}{{model}}")
     return {
-        "requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}},
+        "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
         "parameters": [
             {"name": name, "in": "header", "required": False, "description": text, "schema": {"type": "string"}}
             for name, text in headers.items()
@@ -69,7 +70,17 @@ def _document(app: FastAPI, catalogue: Catalogue) -> JsonObject:
             if not path.startswith("/v1"):
                 operation["security"] = []
     _describe_kinds(document, catalogue)
+    _gather_parts(document)
     return document
+
+
+def _gather_parts(document: JsonObject) -> None:
+    """Put what bodies are made of where references are looked for: among the schemas of the document."""
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            if "requestBody" in operation:
+                schema = operation["requestBody"]["content"]["application/json"]["schema"]
+                document["components"]["schemas"] |= schema.pop("$defs", {})
 
 
 def _describe_kinds(document: JsonObject, catalogue: Catalogue) -> None:
@@ -115,8 +126,15 @@ def _problem_schema() -> JsonObject:
             "retry_after_s": {"type": "integer"},
             "candidates": {"type": "array", "items": {"type": "string"}},
             "cluster": {"type": "string"},
+            "clusters": {"type": "array", "items": {"type": "string"}},
             "needs": {"type": "string"},
             "allowed": {"type": "array", "items": {"type": "string"}},
+            "project": {"type": "string"},
+            "resource": {"type": "string"},
+            "limit": {"type": "integer", "description": "how much of the resource the project may use"},
+            "used": {"type": "integer", "description": "how much of it its other workloads use"},
+            "asked": {"type": "integer", "description": "how much of it this one would use"},
+            "workloads": {"type": "integer", "description": "how many workloads the project owns"},
             "conflicting_operation": {"type": "object"},
             "operation": {"$ref": f"{REF}Operation"},
         },
