@@ -69,7 +69,7 @@ FLOORS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "get": "a read is a way to a thread, to the server and back: 1 ms of CPU for the request, and 0.4 ms for "
             "the statement. At 500 a second the hub, the server and the load share two cores that are then full.",
             "idle": "a sync is 0.45 ms of CPU, and on a server a way to a thread, to the server and back beside: "
-            "333 of them a second. A profile is flat: a third HTTP, a third routing and reading, a third the store.",
+            "333 of them a second. In a profile of the hub no part stands out.",
         }
     }
 )
