@@ -86,16 +86,16 @@ def test_an_operator_that_was_frozen_past_its_lease_sends_nothing_when_it_wakes(
         operation = stack.client.submit("node.drain", node)
         stack.client.wait(operation, "the first pod has gone", gone(1))
         stack.operator.freeze()
-        frozen_at = datetime.now(UTC)  # what left before may be answered, and written down, only after it
         second.start()
         try:
             stack.client.wait(operation, "the second one carries on", gone(4))
+            thawed_at = datetime.now(UTC)  # what arrives while it stands still had left before
             stack.operator.thaw()
             done = stack.client.finish(operation)
             assert outcome(done) == ("succeeded", "drained", "evicted_replicas=8")
             assert done["result"]["attempts"] == 2
             assert sorted(evicted(ground.evictions())) == sorted(uids(before))
-            assert [each for each in bed.audit.writes(OPERATOR) if each.at > frozen_at] == []
+            assert [each for each in bed.audit.writes(OPERATOR) if each.at > thawed_at] == []
             assert stack.operator.is_running
         finally:
             second.terminate()
