@@ -239,7 +239,9 @@ class Snapshot:
     volumes: Mapping[str, Volume] = field(default_factory=dict)
     quotas: Mapping[tuple[str, str], Quota] = field(default_factory=dict)  # by namespace and name
     unreadable: tuple[str, ...] = ()
-    _found_out: dict[Callable[["Snapshot"], object], object] = field(default_factory=dict, repr=False, compare=False)
+    _found_out: dict[Callable[["Snapshot"], object], object] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def once(self, find_out: Callable[["Snapshot"], T]) -> T:
         """Return what a function makes of this snapshot, found out once: all drains of a turn ask for the same."""
