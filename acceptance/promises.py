@@ -173,7 +173,7 @@ PROMISES = (
         (_python("bench", "drains"),),
     ),
     Promise(
-        "A cordon is seen within a quarter of a second; a turn on 1,000 nodes and 10,000 pods takes at most 50 ms",
+        "A cordon is seen within a quarter of a second; a turn on 10,000 pods takes at most 50 ms in the mean",
         (_python("bench", "cordon"), _python("bench", "operator")),
     ),
     Promise(

@@ -21,11 +21,18 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
+class Floor:
+    """Why a figure cannot be much lower as things are, by measurement, and up to which figure that explains it."""
+
+    most: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One piece of work, measured several times; medians count. `runs` and `budget_max` are in `unit`.
 
-    `budget_max` None leaves the budget to the ratio. `floor` says, by measurement, why a figure over its budget cannot
-    be much lower as things are; empty where nothing is to say.
+    `budget_max` None leaves the budget to the ratio. `floor` explains a figure that is over its budget.
     """
 
     work: str
@@ -33,7 +40,7 @@ class Row:
     runs: Sequence[float]
     budget_max: float | None
     peer: Peer | None = None
-    floor: str = ""
+    floor: Floor | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -47,6 +54,11 @@ class Row:
         is_in_budget = self.budget_max is None or median(self.runs) <= self.budget_max
         return is_in_budget and is_in_ratio
 
+    @property
+    def is_explained(self) -> bool:
+        """Tell whether it is known why the budget is not kept: no further than its floor."""
+        return self.floor is not None and median(self.runs) <= self.floor.most
+
     def cells(self) -> list[str]:
         """Return the row as text, a cell a column."""
         return [
@@ -55,7 +67,7 @@ class Row:
             f"{self.peer.name} {self._figure(self.peer.runs)}" if self.peer else "",
             f"{self.ratio:.2f}" if self.ratio is not None else "",
             ", ".join(self._budgets()),
-            "ok" if self.is_kept else "over, see below" if self.floor else "missed",
+            "ok" if self.is_kept else "over, see below" if self.is_explained else "missed",
         ]
 
     def single_runs(self) -> str:
@@ -84,7 +96,7 @@ class Report:
     @property
     def is_kept(self) -> bool:
         """Tell whether every budget is kept, or it is known what stands in the way."""
-        return all(row.is_kept or row.floor for row in self.rows)
+        return all(row.is_kept or row.is_explained for row in self.rows)
 
     def markdown(self) -> str:
         """Return the report as a page."""
@@ -109,8 +121,8 @@ class Report:
         return "\n".join(lines)
 
     def _floors(self) -> list[str]:
-        over = [row for row in self.rows if not row.is_kept and row.floor]
-        return ["Over budget:", "", *(f"- {row.work}: {row.floor}" for row in over), ""] if over else []
+        over = [f"- {row.work}: {row.floor.why}" for row in self.rows if row.floor and not row.is_kept]
+        return ["Over budget:", "", *over, ""] if over else []
 
     def write(self) -> Path:
         """Write the page among the documents and return its path."""

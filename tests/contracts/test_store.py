@@ -185,6 +185,28 @@ def test_many_writes_share_a_commit(shared_store: Store) -> None:
     assert (commits[1].first_rev, commits[1].last_rev) == (1, 10)
 
 
+def test_those_who_share_a_commit_with_one_that_fails_are_written_once(shared_store: Store) -> None:
+    held, commits = Held(), list[Committed]()
+    shared_store.on_commit(commits.append)
+    with ThreadPoolExecutor(5) as threads:
+        first = threads.submit(shared_store.write, held.job)
+        assert held.began.wait(10)
+        jobs = (lambda tx: note(tx, "one"), refused, lambda tx: note(tx, "two"), broken)
+        rest = []
+        for count, job in enumerate(jobs, start=1):  # in this order, whichever thread is quicker
+            rest.append(threads.submit(shared_store.write, job))
+            while shared_store.queued_count < count:
+                pass
+        held.let_go()
+        first.result()
+        outcomes = [each.exception() for each in rest]
+    assert [type(each) for each in outcomes] == [type(None), Problem, type(None), IntegrityError]
+    shared_store.write(lambda tx: None)  # its listeners are called after those of the commits before
+    assert (names(shared_store), revs(shared_store)) == (["one", "two"], [1, 2])
+    assert dict(commits[1].outcomes) == {"committed": 2, "refused": 2}
+    assert [each["rev"] for each in commits[1].events] == [1, 2]
+
+
 def test_a_full_queue_refuses_at_once(open_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hangar.hub.store.writer.WRITES_QUEUED_MAX", 2)
     store, held = open_store(), Held()

@@ -1,12 +1,13 @@
 """The snapshot's own rules: tolerations, selectors, who guards and who owns whom."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hangar.domain.ids import OwnerUid
 from hangar.domain.placing import Requirement, SelectorOp
-from hangar.domain.snapshot import OwnerRef, Pod, PodPhase, Taint, Toleration
+from hangar.domain.snapshot import OwnerRef, Pod, PodPhase, Snapshot, Taint, Toleration
 from tests.domain.building import API, a_budget, a_pod, a_snapshot, an_owner, pending, terminating
 
 TAINT = Taint("team", "red", "NoSchedule")
@@ -114,3 +115,16 @@ def test_an_operator_that_compares_is_taken_to_let_in() -> None:
     assert Toleration("tier", "Gt", "3", "").tolerates(taint)
     assert not Toleration("rank", "Gt", "3", "").tolerates(taint)
     assert not Toleration("tier", "Equal", "3", "").tolerates(taint)
+
+
+def test_what_was_found_out_of_a_snapshot_is_asked_once_and_not_taken_over_by_another() -> None:
+    asked: list[int] = []
+
+    def count(snapshot: Snapshot) -> int:
+        asked.append(len(snapshot.pods))
+        return len(snapshot.pods)
+
+    of_one = a_snapshot(a_pod("web-1"))
+    assert (of_one.once(count), of_one.once(count)) == (1, 1)
+    assert replace(of_one, pods={}).once(count) == 0
+    assert asked == [1, 0]

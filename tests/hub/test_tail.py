@@ -28,6 +28,19 @@ def test_a_waiter_is_woken_by_its_key_from_any_thread() -> None:
     with_tail(talk)
 
 
+def test_news_that_somebody_waits_for_is_told_before_he_is_woken() -> None:
+    async def talk() -> None:
+        told: list[tuple[list[str], bool]] = []
+        tail = Tail(lambda keys: told.append((sorted(keys), changed.is_set())))
+        tail.start()
+        with tail.watch("a") as changed:
+            tail.notify({"a", "nobody's"})
+            await changed.wait()
+        assert told == [(["a"], False)]
+
+    asyncio.run(talk())
+
+
 def test_what_waiters_see_is_made_once_after_each_change() -> None:
     made: list[int] = []
 

@@ -1,12 +1,12 @@
 """ClusterIndex: what watches say, one object at a time, kept ready to be read as a Snapshot."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from hangar.domain.groups import Group
 from hangar.domain.ids import BudgetUid, NodeName, OwnerUid, PodUid
-from hangar.domain.placing import Quota, SelectorOp, Volume, VolumeClaim
+from hangar.domain.placing import ANY_LABEL, Quota, Volume, VolumeClaim, labels_to
 from hangar.domain.snapshot import Budget, Node, Owner, Pod, Snapshot
 from hangar.domain.workloads.graph import Component, Graph, GraphRef
 from hangar.domain.workloads.members import Part, part_of
@@ -232,18 +232,14 @@ def _part(pod: Pod) -> Part | None:
     return part_of(pod.ref.namespace, pod.labels, None if pod.controller is None else pod.controller.kind)
 
 
-def _ways_of(pod: Pod) -> Iterable[Way]:
+def _ways_of(pod: Pod) -> list[Way]:
     """Return all ways by which a budget may find a pod."""
-    namespace = pod.ref.namespace
-    return [(namespace, "", ""), *((namespace, key, value) for key, value in pod.labels.items())]
+    return [(pod.ref.namespace, *label) for label in (ANY_LABEL, *pod.labels.items())]
 
 
-def _ways_to(budget: Budget) -> Iterable[Way]:
+def _ways_to(budget: Budget) -> list[Way]:
     """Return ways of which every pod that a budget guards has exactly one."""
-    way = next((each for each in budget.selector if each.op is SelectorOp.IN), None)
-    if way is None:
-        return [(budget.namespace, "", "")]
-    return [(budget.namespace, way.key, value) for value in way.values]
+    return [(budget.namespace, *label) for label in labels_to(budget.selector)]
 
 
 def _into(buckets: dict[K, tuple[V, ...]], key: K, value: V) -> None:

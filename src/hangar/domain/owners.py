@@ -70,7 +70,7 @@ def wanted(owner: OwnerUid, view: View) -> int:
 
 def is_absent(owner: OwnerUid, snapshot: Snapshot) -> bool:
     """Tell whether nothing is seen of an owner, neither itself nor a pod of it: it is gone, or between two pods."""
-    return desired_by(owner, snapshot) is None and not any(True for _ in snapshot.pods_of(owner))
+    return desired_by(owner, snapshot) is None and not snapshot.pods_of(owner)
 
 
 def desired_by(owner: OwnerUid, snapshot: Snapshot) -> int | None:

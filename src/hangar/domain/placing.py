@@ -1,6 +1,6 @@
 """What a pod demands of the node that it goes to, beyond amounts of resources: as its spec says it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,6 +38,16 @@ class Requirement:
                 return self.key in labels
             case SelectorOp.DOES_NOT_EXIST:
                 return self.key not in labels
+
+
+ANY_LABEL = ("", "")
+"""Stands for selectors to which no single label leads; no label has an empty key."""
+
+
+def labels_to(selector: Iterable[Requirement]) -> list[tuple[str, str]]:
+    """Return labels, key and value, of which whatever the selector selects has exactly one; else ANY_LABEL."""
+    way = next((each for each in selector if each.op is SelectorOp.IN), None)
+    return [ANY_LABEL] if way is None else [(way.key, value) for value in way.values]
 
 
 class NodeOp(StrEnum):

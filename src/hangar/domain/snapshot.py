@@ -243,7 +243,9 @@ class Snapshot:
     graphs: Mapping[GraphRef, Graph] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
     graphs_unreadable: str | None = None
-    _found_out: dict[Callable[["Snapshot"], object], object] = field(default_factory=dict, repr=False, compare=False)
+    _found_out: dict[Callable[["Snapshot"], object], object] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def once(self, find_out: Callable[["Snapshot"], T]) -> T:
         """Return what a function makes of this snapshot, found out once: all drains of a turn ask for the same."""

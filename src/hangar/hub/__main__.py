@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 import hangar
 from hangar.clock import SystemClock
+from hangar.collector import collect_rarely
 from hangar.hub.app import create_app
 from hangar.hub.principals import Role
 from hangar.hub.serving import Tls, serve
@@ -29,7 +30,6 @@ from hangar.hub.usecases.recover import recover
 from hangar.hub.usecases.tokens import TokenRequest, create_token
 from hangar.hub.validation import field_errors
 from hangar.telemetry.logs import configure_logs
-from hangar.telemetry.memory import collect_rarely
 from hangar.wire.problems import Problem
 
 log = structlog.get_logger("hangar.hub")

@@ -29,7 +29,7 @@ class Leases:
         """Write a renewal; tell whether its session still has the cluster. Raises StoreUnavailableError."""
         self._gathered.add(renewal)
         if self._written is None:
-            self._wanted_now = asyncio.Event()
+            self._wanted_now = asyncio.Event()  # what hurried the last batch does not hurry this one
             self._written = asyncio.create_task(self._write_when_due(), name="renewals")
             self._written.add_done_callback(_heard)
         return renewal in await asyncio.shield(self._written)

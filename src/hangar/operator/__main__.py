@@ -10,6 +10,7 @@ import structlog
 from pydantic import ValidationError
 
 from hangar.clock import SystemClock
+from hangar.collector import collect_rarely
 from hangar.domain.limits import RETRY_MAX_S
 from hangar.domain.view import ClusterSettings
 from hangar.kinds import KINDS
@@ -25,7 +26,6 @@ from hangar.operator.probes import Probes
 from hangar.operator.session import session_request
 from hangar.operator.settings import OperatorSettings, address_of
 from hangar.telemetry.logs import configure_logs
-from hangar.telemetry.memory import collect_rarely
 
 log = structlog.get_logger("hangar.operator")
 

@@ -1,16 +1,17 @@
 """What a drain says of itself: on its way in one line, at its end every pod in one of its lists."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from hangar.domain.blockers import blocker
-from hangar.domain.decision import Blocker, Fact
+from hangar.domain.decision import Accepted, Answered, Blocker, Fact, Unknown
 from hangar.domain.drain.moves import TrackedPod
 from hangar.domain.drain.reporting import DrainState, cancelled_message, details, progress
 from hangar.domain.ids import NodeName
 from hangar.domain.snapshot import Pod, PodPhase
-from hangar.domain.view import View
+from hangar.domain.view import StepKey, View
 from tests.domain.building import (
     API,
     NOON,
@@ -20,6 +21,7 @@ from tests.domain.building import (
     a_pod,
     a_ref,
     a_view,
+    an_answer,
     an_owner,
     at,
     draining,
@@ -161,3 +163,22 @@ def test_what_runs_on_a_node_that_took_the_name_is_not_listed() -> None:
     claims = draining("n1")
     view = a_view(a_node("n1", uid="another"), AGENT, a_pod("y", owner=AGENT.ref), pending("z"), claims=claims)
     assert details(DrainState(OP, NodeName("n1"), True, {}, view))["skipped"] == []
+
+
+@pytest.mark.parametrize(
+    ("answers", "ends_in"),
+    [
+        (an_answer("e", Accepted(), seconds=1), "terminating"),  # and the watch has not shown it yet
+        (an_answer("e", Unknown("timed out"), seconds=1), "unknown"),
+        (an_answer("e", Accepted(), seconds=-1), "unknown"),  # to an earlier try
+        ({}, "unknown"),
+    ],
+    ids=["accepted", "cut off", "an earlier try", "no answer"],
+)
+def test_an_eviction_that_was_accepted_has_begun(answers: Mapping[StepKey, Answered], ends_in: str) -> None:
+    state = a_state(leaving="e")
+    state = replace(state, view=replace(state.view, answers=answers))
+    told: Mapping[str, object] = details(state)
+    assert [name for name in ("terminating", "unknown") if names(told[name])] == [ends_in]
+    said = "1 terminating, " if ends_in == "terminating" else "0 terminating, 1 sent with unknown outcome, "
+    assert cancelled_message(state) == f"cancelled: 0 moved, {said}0 not touched"

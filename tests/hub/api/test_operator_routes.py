@@ -131,6 +131,27 @@ def test_a_parked_sync_is_woken_by_what_its_graphs_are_to_have(api: Api) -> None
     assert answer.jobs == []
 
 
+def test_news_is_not_held_up_by_renewals_that_are_gathered(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hangar.hub.leases.RENEWALS_INTERVAL_S", 3600.0)
+
+    async def talk(client: httpx2.AsyncClient) -> httpx2.Response:
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {api.secrets[Role.OPERATOR]}"}
+        first = await client.post("/v1/operator/sync", content=msgspec.json.encode(sync_request(api)), headers=headers)
+        await api.parked()
+        seen = msgspec.json.decode(first.content, type=SyncAnswer).seen
+        body = msgspec.json.encode(sync_request(api, seen, wait_s=3))
+        waiting = asyncio.create_task(client.post("/v1/operator/sync", content=body, headers=headers))
+        await api.parked()  # it has been entered, and waits for an hour until the next renewals are written
+        api.world.create()
+        return await waiting
+
+    async def in_time(client: httpx2.AsyncClient) -> httpx2.Response:
+        async with asyncio.timeout(10):
+            return await talk(client)
+
+    assert len(msgspec.json.decode(api.run(in_time).content, type=SyncAnswer).jobs) == 1
+
+
 def test_a_sync_without_news_ends_in_time_and_renews_the_lease(api: Api) -> None:
     short = Api(sync_wait_s=0.01)
     seen = msgspec.json.decode(call(short, "sync", sync_request(short)).content, type=SyncAnswer).seen

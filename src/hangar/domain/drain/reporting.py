@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hangar.domain.decision import Blocker, Fact, Progress, Rows
+from hangar.domain.decision import Accepted, Blocker, Fact, Progress, Rows
 from hangar.domain.drain.moves import Tally, TrackedPod, match_successors, rescheduled_count, tally, units
 from hangar.domain.drain.selection import Skip, select
 from hangar.domain.ids import NodeName, OperationId, PodUid
 from hangar.domain.owners import name_of
 from hangar.domain.snapshot import Pod
-from hangar.domain.view import View
+from hangar.domain.view import StepKey, StepName, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,10 @@ def _blocked(blockers: tuple[Blocker, ...]) -> list[str]:
 def cancelled_message(state: DrainState) -> str:
     """Return one line on a cancelled drain."""
     count = state.tally()
-    unknown = f", {len(count.unknown)} sent with unknown outcome" if count.unknown else ""
+    terminating, unknown = _sent(state, count)
+    of_unknown = f", {len(unknown)} sent with unknown outcome" if unknown else ""
     return (
-        f"cancelled: {units(count.evicted)} moved, {len(count.terminating)} terminating{unknown}, "
+        f"cancelled: {units(count.evicted)} moved, {len(terminating)} terminating{of_unknown}, "
         f"{len(count.untouched)} not touched"
     )
 
@@ -87,6 +88,7 @@ def details(state: DrainState) -> dict[str, Fact]:
     `forced` are those of them that were deleted past their budgets.
     """
     count = state.tally()
+    terminating, unknown = _sent(state, count)
     moved: Rows = [each.as_facts() for each in match_successors(count.evicted, state.view)]
     left: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in count.left]
     tracked = sorted(state.pods.values(), key=lambda each: each.ref)
@@ -94,14 +96,32 @@ def details(state: DrainState) -> dict[str, Fact]:
     found: dict[str, Fact] = {
         "moved": moved,
         "left": left,
-        "terminating": _rows(count.terminating, state.view),
-        "unknown": _rows(count.unknown, state.view),
+        "terminating": _rows(terminating, state.view),
+        "unknown": _rows(unknown, state.view),
         "untouched": _rows(count.untouched, state.view),
         "skipped": _skipped(state),
         "forced": forced,
         "warnings": _warnings(state),
     }
     return found
+
+
+def _sent(state: DrainState, count: Tally) -> tuple[tuple[Pod, ...], tuple[Pod, ...]]:
+    """Return the pods that are terminating, and those that an eviction was sent for whose outcome is not known.
+
+    What was accepted has begun to end, even where the watch has not shown it yet: a last word does not wait for that.
+    """
+    accepted = tuple(pod for pod in count.unknown if _is_accepted(pod.ref.uid, state))
+    unknown = tuple(pod for pod in count.unknown if pod not in accepted)
+    return tuple(sorted(count.terminating + accepted, key=lambda pod: pod.ref)), unknown
+
+
+def _is_accepted(uid: PodUid, state: DrainState) -> bool:
+    answered = state.view.answers.get(StepKey(state.operation, StepName.EVICT, uid))
+    sent_at = state.pods[uid].sent_at
+    if answered is None or sent_at is None or answered.at < sent_at:
+        return False  # an answer from before was to an earlier try
+    return isinstance(answered.answer, Accepted)
 
 
 def _rows(pods: tuple[Pod, ...], view: View) -> Rows:

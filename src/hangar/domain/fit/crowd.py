@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from hangar.domain.placing import NO_DEMANDS, PodTerm, Requirement, SelectorOp
+from hangar.domain.placing import ANY_LABEL, NO_DEMANDS, PodTerm, Requirement, SelectorOp, labels_to
 from hangar.domain.snapshot import Pod
-
-_ANY = ("", "")
-"""Where terms stand that no single label of a pod leads to; no label has an empty key."""
 
 
 class Crowd:
@@ -31,7 +28,7 @@ class Crowd:
         for name in pod.demands.claims:
             self._holding.setdefault((pod.ref.namespace, name), []).append(pod)
         for term in pod.demands.apart_from:
-            for label in _ways_to(term.selector):
+            for label in labels_to(term.selector):
                 self._keeping.setdefault(label, []).append((pod, term))
 
     def matching(self, selector: tuple[Requirement, ...], namespaces: frozenset[str] | None) -> Iterator[Pod]:
@@ -42,7 +39,7 @@ class Crowd:
 
     def keeping_away(self, pod: Pod) -> Iterator[tuple[Pod, PodTerm]]:
         """Yield the other pods that will not share a domain with this one, each with the term that says so."""
-        for label in (*pod.labels.items(), _ANY):
+        for label in (*pod.labels.items(), ANY_LABEL):
             for other, term in self._keeping.get(label, ()):
                 if other.ref.uid != pod.ref.uid and applies(term, pod):
                     yield other, term
@@ -74,9 +71,3 @@ def _selects(selector: tuple[Requirement, ...], pod: Pod) -> bool:
         if not each.matches(pod.labels):
             return False
     return True
-
-
-def _ways_to(selector: tuple[Requirement, ...]) -> list[tuple[str, str]]:
-    """Return the labels of which a pod has one if a selector selects it."""
-    way = next((each for each in selector if each.op is SelectorOp.IN), None)
-    return [(way.key, value) for value in way.values] if way is not None else [_ANY]

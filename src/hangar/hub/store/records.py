@@ -1,5 +1,6 @@
 """Rows as values: what use cases read of operations, clusters and nodes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -214,20 +215,20 @@ def find_cluster(connection: Connection, name: str) -> ClusterRecord | None:
 
 def find_nodes(connection: Connection, name: str, cluster: str | None) -> list[NodeRecord]:
     """Return the nodes of a name, in one cluster or in all, in the order of the clusters' names."""
-    if cluster is None:
-        rows = connection.execute(_FIND_NODES, {"wanted": name})
-    else:
-        rows = connection.execute(_FIND_NODES_IN, {"wanted": name, "wanted_cluster": cluster})
-    return [node_of(row) for row in rows]
+    return [node_of(row) for row in _named(connection, _FIND_NODES, _FIND_NODES_IN, name, cluster)]
 
 
 def find_targets(connection: Connection, name: str, cluster: str | None) -> list[Target]:
     """Return the nodes of a name with their clusters, in one cluster or in all, in the order of the clusters' names."""
+    return [_target_of(row) for row in _named(connection, _FIND_TARGETS, _FIND_TARGETS_IN, name, cluster)]
+
+
+def _named(
+    connection: Connection, everywhere: Query, there: Query, name: str, cluster: str | None
+) -> Iterable[StoredRow]:
     if cluster is None:
-        rows = connection.execute(_FIND_TARGETS, {"wanted": name})
-    else:
-        rows = connection.execute(_FIND_TARGETS_IN, {"wanted": name, "wanted_cluster": cluster})
-    return [_target_of(row) for row in rows]
+        return connection.execute(everywhere, {"wanted": name})
+    return connection.execute(there, {"wanted": name, "wanted_cluster": cluster})
 
 
 def _target_of(row: StoredRow) -> Target:

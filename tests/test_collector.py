@@ -2,7 +2,7 @@
 
 import gc
 
-from hangar.telemetry.memory import collect_rarely
+from hangar.collector import collect_rarely
 
 USUAL = (700, 10, 10)
 """What Python begins with."""
