@@ -38,7 +38,7 @@ class Blind(Stumbling):
         return replace(shown, graphs={}, graphs_unreadable="forbidden") if self.is_blind else shown
 
 
-def writes(scene: Scene) -> list[tuple[float, int, int]]:
+def writes(scene: Scene) -> list[tuple[float, int | None, int]]:
     """Return when which revision left, and with which count."""
     return [(at, step.rev, step.counts["decode"]) for at, step in scene.cluster.sent if isinstance(step, Apply)]
 

@@ -20,10 +20,14 @@ from hangar.domain.decision import (
     Apply,
     Busy,
     Cordon,
+    Create,
     Delete,
+    Denied,
     Evict,
     Gone,
     Namesake,
+    Remove,
+    Scale,
     Step,
     Trouble,
     Uncordon,
@@ -137,6 +141,8 @@ class KubernetesCluster:
                     return await self._delete(step, gate, deadline_s)
                 case Apply():
                     return await apply(self._api, self._sight.graphs, step, gate, lambda: self._left_s(deadline_s))
+                case Scale() | Create() | Remove():
+                    return Denied("not built yet")
                 case _:
                     assert_never(step)
         except WithheldError as error:

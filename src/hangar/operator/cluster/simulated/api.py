@@ -11,11 +11,14 @@ from hangar.domain.decision import (
     BudgetFull,
     Busy,
     Cordon,
+    Create,
     Delete,
     Denied,
     Evict,
     Gone,
     Namesake,
+    Remove,
+    Scale,
     SeveralBudgets,
     Step,
     Trouble,
@@ -39,6 +42,8 @@ def take(world: World, step: Step) -> Answer:
             return _patch(world, step)
         case Apply():
             return _apply(world, step)
+        case Scale() | Create() | Remove():
+            return Denied("not built yet")
         case _ as never:
             assert_never(never)
 
