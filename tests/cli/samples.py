@@ -90,7 +90,14 @@ def a_node(**changes: Any) -> dict[str, Any]:
 def a_device(**changes: Any) -> dict[str, Any]:
     """Return a row of devices."""
     device = shown.Device(
-        cluster="iad-1", node="iad-1-n03", resource="nvidia.com/gpu", capacity=8, allocatable=8, allocated=6, free=2
+        cluster="iad-1",
+        node="iad-1-n03",
+        resource="nvidia.com/gpu",
+        source="device plugin",
+        capacity=8,
+        allocatable=8,
+        allocated=6,
+        free=2,
     )
     return asdict(replace(device, **changes))
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 from hangar.domain.decision import Answer, Answered, Evict, Step
+from hangar.domain.devices import DeviceClaim, DeviceSlice
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.index import ClusterIndex
 from hangar.domain.kind import Job, M, P
@@ -29,7 +30,7 @@ OTHER_OP = OperationId("op_02")
 GPU = "nvidia.com/gpu"
 API = OwnerRef("Deployment", "api", OwnerUid("api"))
 LLAMA = GraphRef("serving", "llama")
-Object: TypeAlias = Node | Pod | Owner | Budget | VolumeClaim | Volume | Quota | Graph
+Object: TypeAlias = Node | Pod | Owner | Budget | VolumeClaim | Volume | Quota | Graph | DeviceSlice | DeviceClaim
 
 
 def at(seconds: float) -> datetime:
@@ -172,6 +173,10 @@ def a_snapshot(*objects: Object, unreadable: tuple[str, ...] = ()) -> Snapshot:
                 index.put_quota(each)
             case Graph():
                 index.put_graph(each)
+            case DeviceSlice():
+                index.put_device_slice(each)
+            case DeviceClaim():
+                index.put_device_claim(each)
     return index.snapshot(unreadable)
 
 

@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
+from hangar.domain.devices import Device, DeviceClaim, DeviceId, DeviceSlice
 from hangar.domain.ids import NodeName
 from hangar.domain.snapshot import Node, PodPhase, Snapshot
 from hangar.domain.workloads.graph import Counts, Graph, GraphRef, Role
 from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL
 from hangar.operator.inventory import Changes, Documents, changes, documents, flipped, graphs_flipped, told
-from hangar.wire.operator import ComponentDoc, CordonDoc, GraphDoc, GraphKey, NodeDoc
+from hangar.wire.operator import ComponentDoc, CordonDoc, DeviceDoc, GraphDoc, GraphKey, NodeDoc
 from tests.domain.building import (
     GPU,
     LLAMA,
@@ -259,3 +261,25 @@ def test_the_last_pod_of_a_component_is_a_flip_and_any_other_is_not() -> None:
 
     assert not graphs_flipped(shown(3).graphs, shown(1))
     assert graphs_flipped(shown(1).graphs, shown(0))
+
+
+def published(*taken: str) -> Snapshot:
+    parts = DeviceSlice(
+        "s", "gpu.nvidia.com", "n1", 1, 1, NodeName("n1"), (Device("gpu-0", "gpu"), Device("gpu-1", "gpu"))
+    )
+    devices = frozenset(DeviceId("gpu.nvidia.com", "n1", each) for each in taken)
+    nics = DeviceSlice("t", "nic.example", "n1", 1, 1, NodeName("n1"), (Device("nic"),))
+    return a_snapshot(a_node(capacity={GPU: 2}), parts, nics, DeviceClaim("serving", "c", devices))
+
+
+def test_gpus_that_a_driver_publishes_are_told_of_once_claims_have_some() -> None:
+    def told_of(snapshot: Snapshot) -> list[DeviceDoc] | None:
+        return documents(snapshot).nodes[NodeName("n1")].devices
+
+    nic = DeviceDoc(resource="nic.example", capacity=1, allocatable=1, allocated=0, free=1)
+    gpus = DeviceDoc(resource="gpu.nvidia.com", capacity=2, allocatable=2, allocated=1, free=1)
+    assert told_of(a_snapshot(a_node(capacity={GPU: 2}))) is None
+    assert told_of(published()) == [nic]
+    assert told_of(published("gpu-0")) == [gpus, nic]
+    unknown = msgspec.structs.replace(nic, allocated=None, free=None)
+    assert told_of(replace(published("gpu-0"), device_claims=None)) == [unknown]

@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
+from hangar.domain.devices import DeviceClaim, DeviceSlice
 from hangar.domain.groups import Group
 from hangar.domain.ids import BudgetUid, NodeName, OwnerUid, PodUid
 from hangar.domain.placing import ANY_LABEL, Quota, Volume, VolumeClaim, labels_to
@@ -41,6 +42,8 @@ class ClusterIndex:
         self._volumes: dict[str, Volume] = {}
         self._quotas: dict[tuple[str, str], Quota] = {}
         self._graphs: dict[GraphRef, Graph] = {}
+        self._device_slices: dict[str, DeviceSlice] = {}
+        self._device_claims: dict[tuple[str, str], DeviceClaim] = {}
         self._pods_by_part: dict[Part, set[PodUid]] = {}  # those that have not finished; never shown
 
     def put_node(self, node: Node) -> None:
@@ -167,7 +170,29 @@ class ClusterIndex:
         """Forget a graph; its pods stay until they are dropped themselves."""
         self._graphs.pop(ref, None)
 
-    def snapshot(self, unreadable: tuple[str, ...] = (), graphs_unreadable: str | None = None) -> Snapshot:
+    def put_device_slice(self, part: DeviceSlice) -> None:
+        """Add or replace a part of a driver's pool, by its name."""
+        self._device_slices[part.name] = part
+
+    def drop_device_slice(self, name: str) -> None:
+        """Forget a part of a driver's pool."""
+        self._device_slices.pop(name, None)
+
+    def put_device_claim(self, claim: DeviceClaim) -> None:
+        """Add or replace a claim of devices, by its namespace and name."""
+        self._device_claims[claim.namespace, claim.name] = claim
+
+    def drop_device_claim(self, namespace: str, name: str) -> None:
+        """Forget a claim of devices."""
+        self._device_claims.pop((namespace, name), None)
+
+    def snapshot(
+        self,
+        unreadable: tuple[str, ...] = (),
+        graphs_unreadable: str | None = None,
+        *,
+        are_device_claims_read: bool = True,
+    ) -> Snapshot:
         """Return the cluster as it is known now; later changes do not touch it."""
         return Snapshot(
             nodes=self._nodes.copy(),
@@ -183,6 +208,8 @@ class ClusterIndex:
             volumes=self._volumes.copy(),
             quotas=self._quotas.copy(),
             graphs=self._graphs.copy(),
+            device_slices=self._device_slices.copy(),
+            device_claims=self._device_claims.copy() if are_device_claims_read else None,
             unreadable=unreadable,
             graphs_unreadable=graphs_unreadable,
         )

@@ -12,6 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeVar, cast
 
+from hangar.domain.devices import DeviceClaim, DeviceSlice
 from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.placing import NO_DEMANDS, Demands, Quota, Requirement, Volume, VolumeClaim
@@ -226,6 +227,7 @@ class Snapshot:
 
     `unreadable` says in words what cannot be read now; while it is not empty nothing counts as gone.
     `graphs_unreadable` says why graphs cannot: then `graphs` are those last seen, and may be none at all.
+    `device_claims` None: they cannot be read, so that it is not known which published devices are taken.
     """
 
     nodes: Mapping[NodeName, Node] = field(default_factory=dict)
@@ -241,6 +243,8 @@ class Snapshot:
     volumes: Mapping[str, Volume] = field(default_factory=dict)
     quotas: Mapping[tuple[str, str], Quota] = field(default_factory=dict)  # by namespace and name
     graphs: Mapping[GraphRef, Graph] = field(default_factory=dict)
+    device_slices: Mapping[str, DeviceSlice] = field(default_factory=dict)  # by name
+    device_claims: Mapping[tuple[str, str], DeviceClaim] | None = None  # by namespace and name
     unreadable: tuple[str, ...] = ()
     graphs_unreadable: str | None = None
     _found_out: dict[Callable[["Snapshot"], object], object] = field(

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hangar.domain.devices import GPU_RESOURCES, DeviceCount, devices_by_node, speaks_for_gpus
 from hangar.domain.drain.selection import Skip, select
 from hangar.domain.ids import NodeName
 from hangar.domain.snapshot import Node, Snapshot
 from hangar.domain.workloads.graph import Component, Graph, GraphRef
-from hangar.wire.operator import ComponentDoc, CordonDoc, GraphDoc, GraphKey, NodeDoc
+from hangar.wire.operator import ComponentDoc, CordonDoc, DeviceDoc, GraphDoc, GraphKey, NodeDoc
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,32 @@ def _document(node: Node, snapshot: Snapshot) -> NodeDoc:
         allocatable=dict(node.allocatable),
         allocated=allocated,
         replicas=replicas,
+        devices=_devices(node, snapshot),
     )
+
+
+def _devices(node: Node, snapshot: Snapshot) -> list[DeviceDoc] | None:
+    """Return what drivers publish on a node; of GPUs only where that is what they are to be read from."""
+    counts = snapshot.once(_published).get(node.name, ())
+    if not counts:
+        return None
+    is_theirs = speaks_for_gpus(counts, node.capacity)
+    return [
+        DeviceDoc(
+            resource=each.resource,
+            capacity=each.capacity,
+            allocatable=each.allocatable,
+            allocated=each.allocated,
+            free=each.free,
+        )
+        for each in counts
+        if is_theirs or each.resource not in GPU_RESOURCES
+    ]
+
+
+def _published(snapshot: Snapshot) -> Mapping[NodeName, tuple[DeviceCount, ...]]:
+    claims = snapshot.device_claims
+    return devices_by_node(snapshot.device_slices.values(), None if claims is None else claims.values())
 
 
 def _cordon(node: Node) -> CordonDoc | None:

@@ -208,8 +208,22 @@ class CordonDoc(msgspec.Struct, frozen=True, kw_only=True):
     manager: str | None = None
 
 
+class DeviceDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """How many devices of a kind drivers publish on a node; None where it cannot be told."""
+
+    resource: str
+    capacity: int | None
+    allocatable: int | None
+    allocated: int | None
+    free: int | None
+
+
 class NodeDoc(msgspec.Struct, frozen=True, kw_only=True):
-    """One node as the console and `hgr node` show it."""
+    """One node as the console and `hgr node` show it.
+
+    `devices` are those that drivers publish, beside the extended resources among the amounts; where GPUs are among
+    them, the node's extended resources of NVIDIA are the same GPUs again.
+    """
 
     name: str
     uid: str
@@ -221,6 +235,7 @@ class NodeDoc(msgspec.Struct, frozen=True, kw_only=True):
     allocatable: dict[str, int] = {}
     allocated: dict[str, int] = {}
     replicas: int = 0
+    devices: list[DeviceDoc] | None = None
 
 
 class ComponentDoc(msgspec.Struct, frozen=True, kw_only=True):

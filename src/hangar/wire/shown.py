@@ -191,15 +191,20 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """One resource of one node. `free` is what a new pod could get now: 0 on a cordoned or unready node."""
+    """One resource of one node. `free` is what a new pod could get now: 0 on a cordoned or unready node.
+
+    `source` says who counts: `device plugin` (the node's extended resources) or `driver` (what is published for
+    dynamic allocation); one GPU is never counted by both. A null cannot be told: a pool is published in part.
+    """
 
     cluster: str
     node: str
     resource: str
-    capacity: int
-    allocatable: int
-    allocated: int
-    free: int
+    source: str
+    capacity: int | None
+    allocatable: int | None
+    allocated: int | None
+    free: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,17 @@ from typing import Any
 import msgspec
 
 from hangar.operator.cluster.kubernetes.translate_graph import GROUP, PLURAL
-from hangar.operator.cluster.kubernetes.watched import BUDGETS, CLAIMS, NODES, OWNERS, PODS, QUOTAS, VOLUMES
+from hangar.operator.cluster.kubernetes.watched import (
+    BUDGETS,
+    CLAIMS,
+    DEVICE_CLAIMS,
+    DEVICE_SLICES,
+    NODES,
+    OWNERS,
+    PODS,
+    QUOTAS,
+    VOLUMES,
+)
 
 PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
@@ -60,9 +70,11 @@ NEEDED: Mapping[str, tuple[Access, ...]] = MappingProxyType(
 """By operation. Beside these the operator needs `get` on the namespace kube-system, which pins the cluster."""
 
 OPTIONAL: tuple[Access, ...] = tuple(
-    access for each in (CLAIMS, VOLUMES, QUOTAS) for access in _reading(each.group, each.plural)
+    access
+    for each in (CLAIMS, VOLUMES, QUOTAS, DEVICE_SLICES, DEVICE_CLAIMS)
+    for access in _reading(each.group, each.plural)
 )
-"""What makes the judgement whether pods fit more exact; without it nothing is refused."""
+"""What makes listings of devices, and the judgement whether pods fit, more exact; without it nothing is refused."""
 
 
 class ReviewStatus(msgspec.Struct):

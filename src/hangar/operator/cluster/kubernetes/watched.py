@@ -6,14 +6,17 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from hangar.domain.devices import DeviceClaim, DeviceSlice
 from hangar.domain.placing import Quota, Volume, VolumeClaim
 from hangar.domain.snapshot import Budget, Node, Owner, Pod
 from hangar.operator.cluster.kubernetes import (
     dynamo_v1alpha1,
     dynamo_v1beta1,
     resources,
+    resources_dra,
     resources_pod,
     translate,
+    translate_dra,
     translate_fit,
     translate_pod,
 )
@@ -71,6 +74,14 @@ CLAIMS: Watched[VolumeClaim] = _watched(
 )
 VOLUMES: Watched[Volume] = _watched("", "persistentvolumes", resources.PersistentVolume, translate_fit.volume)
 QUOTAS: Watched[Quota | None] = _watched("", "resourcequotas", resources.ResourceQuota, translate_fit.quota)
+
+# Devices that drivers publish themselves: for listings of devices alone.
+DEVICE_SLICES: Watched[DeviceSlice] = _watched(
+    "resource.k8s.io", "resourceslices", resources_dra.ResourceSlice, translate_dra.device_slice
+)
+DEVICE_CLAIMS: Watched[DeviceClaim] = _watched(
+    "resource.k8s.io", "resourceclaims", resources_dra.ResourceClaim, translate_dra.device_claim
+)
 
 # The newest first: where a cluster serves both, it is the one that Dynamo's own programs use.
 GRAPHS: tuple[Watched[SeenGraph], ...] = (
