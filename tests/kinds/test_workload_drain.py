@@ -18,6 +18,7 @@ from tests.domain.building import NOON, OP, OTHER_OP, at
 from tests.domain.workloads.building import (
     CLUSTERS,
     FRA,
+    HPA,
     IAD,
     SIN,
     a_deployment,
@@ -26,6 +27,7 @@ from tests.domain.workloads.building import (
     a_workload,
     after,
     numbers,
+    with_rivals,
 )
 
 MADE = DrainMemory(is_made=True, before={"fra-1": 2, "iad-1": 2, "sin-1": 2})
@@ -278,3 +280,17 @@ def test_a_drain_never_lowers_a_cluster_below_what_the_others_do_not_serve_yet(
     assert play.phase is Phase.SUCCEEDED
     assert play.here.desired == 0
     assert sum(numbers(play.workload)) == replicas
+
+
+# --- rivals -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", [SIN, FRA])
+def test_a_drain_that_an_autoscaler_writes_against_is_refused_unless_that_is_overridden(where: ClusterName) -> None:
+    rows = [a_deployment(each) for each in CLUSTERS]
+    workload = a_workload(*(with_rivals(each, HPA) if each.cluster == where else each for each in rows))
+    fail = refuse(DrainParams(), workload, SIN)
+    assert fail is not None
+    assert (fail.code, f"serving/llama on {where}" in fail.message) == ("rival_owner", True)
+    assert ("minReplicas" in fail.message) == (where == SIN)
+    assert refuse(DrainParams(override=True), workload, SIN) is None

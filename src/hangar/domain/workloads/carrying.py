@@ -9,8 +9,12 @@ from hangar.domain.kind import param
 from hangar.domain.limits import DEADLINE_MAX_S, DEADLINE_MIN_S, NODE_DEADLINE_DEFAULT_S, READY_DEADLINE_DEFAULT_S
 from hangar.domain.operation import Phase
 from hangar.domain.workloads.kind import Change, Decided, Hold, WorkloadJob
+from hangar.domain.workloads.rivals import warnings
 from hangar.domain.workloads.rollout import UNIT, away, followers, per_cluster, progress
 from hangar.domain.workloads.workload import DeploymentState, Workload
+
+OVERRIDE = param("go on although an autoscaler or a planner writes the same number; needs a reason")
+"""Of a parameter `override`; the reason stands beside the parameters of a request."""
 
 Until: TypeAlias = Literal["written", "ready"]
 
@@ -19,6 +23,7 @@ Until: TypeAlias = Literal["written", "ready"]
 class RolloutParams:
     """What a caller may choose of every change that is waited for."""
 
+    override: bool = field(default=False, metadata=OVERRIDE)
     until: Until = field(
         default="written",
         metadata=param("succeed when the connected clusters have written it, or when its replicas are ready there too"),
@@ -68,6 +73,7 @@ def follow(
     details: dict[str, Fact] = {
         "clusters": per_cluster(workload.deployments),
         "offline": [str(each) for each in away(workload)],
+        "warnings": warnings(workload),
     }
     if not seen.blockers:
         message = f"{what}{followers(away(workload))}"
