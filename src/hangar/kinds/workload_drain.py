@@ -14,7 +14,7 @@ from hangar.domain.workloads.carrying import NOTHING_DONE, OVERRIDE
 from hangar.domain.workloads.kind import Change, Decided, Hold, TakeIn, TakeOut, WorkloadJob, WorkloadKind, changed
 from hangar.domain.workloads.placement import Division, Misfit
 from hangar.domain.workloads.rivals import opposed, warnings
-from hangar.domain.workloads.rollout import misfit_text, per_cluster, waiting
+from hangar.domain.workloads.rollout import changed_back, misfit_text, per_cluster, reverts, waiting
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload, placement
 
 UNIT = "replicas"
@@ -39,10 +39,11 @@ class DrainParams:
 
 @dataclass(frozen=True, slots=True)
 class DrainMemory:
-    """What must not be forgotten: that the cluster is taken out, and what each cluster was to have before."""
+    """What must not be forgotten: that the cluster is taken out, and what each was to have before, as of when."""
 
     is_made: bool = False
     before: dict[str, int] = field(default_factory=dict)
+    revs: dict[str, int] = field(default_factory=dict)
 
 
 Job: TypeAlias = WorkloadJob[DrainParams, DrainMemory]
@@ -82,6 +83,11 @@ def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
         return Decided(end, (Hold(job.cluster, None),))
     if job.is_cancelled:
         return _cancelled(job, workload, seen, details)
+    # While replicas are to be taken over the others are waited for; after that the drained cluster itself is.
+    rows = workload.open_deployments if left else (deployment,)
+    if texts := reverts(rows, job.memory.revs, until_ready=left > 0):
+        text = f"{seen.message}; {changed_back(texts)}; {job.cluster} stays out of the placement"
+        return _failed(job, seen, "reverted", text)
     if now >= job.deadline_at:
         return _failed(job, seen, "deadline_exceeded", f"{seen.message}; {job.cluster} stays out of the placement")
     changes = (Hold(job.cluster, left),) if left < held else ()
@@ -100,7 +106,9 @@ def _begin(job: Job, workload: Workload, deployment: Deployment) -> Decided[Drai
     fail = refuse(job.params, workload, job.cluster) or _no_room(job, workload)
     if fail is not None:
         return _failed(job, NOTHING_DONE, fail.code, f"{fail.message}; nothing was changed")
-    memory = DrainMemory(is_made=True, before={each.cluster: each.desired for each in workload.deployments})
+    before = {str(each.cluster): each.desired for each in workload.deployments}
+    revs = {str(each.cluster): each.desired_rev for each in workload.deployments}
+    memory = DrainMemory(is_made=True, before=before, revs=revs)
     waits = Progress(0, deployment.desired, UNIT, "handing over")
     return Decided(Go(memory, waits, recheck_at=job.deadline_at), (TakeOut(deployment.cluster, job.id),))
 
