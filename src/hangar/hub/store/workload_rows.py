@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection, and_, bindparam, select, update
 
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
-from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Rival, RivalKind, Role
+from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Rival, RivalKind, Role, Unwritten
 from hangar.domain.workloads.placement import Bounds, Division, Policy, Weighing
 from hangar.domain.workloads.shape import NoShape, default_shape, shape_problems
 from hangar.domain.workloads.workload import Deployment, Workload
@@ -177,6 +177,7 @@ def _deployment_of(row: StoredRow) -> Deployment:
         held=row.held,
         graph=None if row.doc is None else graph_of(msgspec.convert(row.doc, GraphDoc)),
         is_online=bool(row.online),
+        told=None if row.unwritten is None else msgspec.convert(row.unwritten, Unwritten),
     )
 
 
