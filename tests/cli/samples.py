@@ -53,6 +53,7 @@ DEPLOYMENT = shown.Deployment(
     held=None,
     drained_by=None,
     changed_by=[],
+    rivals=[],
     message="",
     shape={"worker": 1},
     components=[

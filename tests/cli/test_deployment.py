@@ -4,6 +4,7 @@ import json
 
 from hangar.cli.deployment import STATES, is_concerned
 from hangar.domain.workloads.workload import DeploymentState
+from hangar.wire.shown import Rival
 from tests.cli.conftest import Hgr
 from tests.cli.samples import a_deployment, an_event
 from tests.cli.scripted import ScriptedHub
@@ -38,10 +39,13 @@ def test_the_filters_are_the_hubs(hub: ScriptedHub, hgr: Hgr) -> None:
 
 def test_the_wide_list_says_who_keeps_a_number_where_it_is(hub: ScriptedHub, hgr: Hgr) -> None:
     changed = ["kubectl-edit", "argocd"]
-    hub.on_list(DEPLOYMENTS, a_deployment(held=1, drained_by="op_1", changed_by=changed, message="2 wanted, 5 found"))
+    rivals = [Rival(kind="ScaledObject", name="llama", component="decode")]
+    told = {"changed_by": changed, "rivals": rivals, "message": "2 wanted, 5 found"}
+    hub.on_list(DEPLOYMENTS, a_deployment(held=1, drained_by="op_1", **told))
     header, line = hgr("deployment", "ls", "-o", "wide").out.splitlines()
-    assert header.split()[-5:] == ["GRAPH", "HELD", "DRAINED-BY", "CHANGED-BY", "MESSAGE"]
-    assert line.endswith("serving/llama   1      op_1         kubectl-edit, argocd   2 wanted, 5 found")
+    assert header.split()[-6:] == ["GRAPH", "HELD", "DRAINED-BY", "CHANGED-BY", "RIVALS", "MESSAGE"]
+    tail = "serving/llama   1      op_1         kubectl-edit, argocd   ScaledObject llama (decode)   2 wanted, 5 found"
+    assert line.endswith(tail)
 
 
 def test_the_states_are_the_domains() -> None:

@@ -64,6 +64,17 @@ def test_a_workload_is_shown_with_a_line_for_each_deployment(hub: ScriptedHub, h
     assert json.loads(hgr("workload", "get", "llama-3-8b", "-o", "json").out) == a_workload(DEPLOYMENT, FRA, held)
 
 
+def test_who_else_writes_the_numbers_of_a_deployment_has_a_line(hub: ScriptedHub, hgr: Hgr) -> None:
+    rivals = [
+        shown.Rival(kind="Planner", name="planner", component=None),
+        shown.Rival(kind="GitOps", name="argocd", component="w"),
+    ]
+    hub.on("GET", WORKLOAD, Answer(document=a_workload(replace(DEPLOYMENT, rivals=rivals))))
+    assert (
+        hgr("workload", "get", "llama-3-8b").out.splitlines()[-1] == "rivals: iad-1 Planner planner, GitOps argocd (w)"
+    )
+
+
 def test_a_workload_without_deployments_says_so(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on("GET", WORKLOAD, Answer(document={**a_workload(), "deployments": []}))
     assert hgr("workload", "get", "llama-3-8b").out.splitlines()[-1] == "deployments: -"

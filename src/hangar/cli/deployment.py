@@ -60,6 +60,7 @@ COLUMNS = (
     Column("HELD", text_of("held"), is_wide=True),
     Column("DRAINED-BY", text_of("drained_by"), is_wide=True),
     Column("CHANGED-BY", text_of("changed_by"), is_wide=True),
+    Column("RIVALS", lambda item, _: rivals(item), is_wide=True),
     Column("MESSAGE", text_of("message"), is_wide=True),
 )
 
@@ -72,6 +73,16 @@ def summary(item: Document) -> str:
         parts.append(f"changed_by={inline(item['changed_by'])}")
     message = f": {clean(item['message'])}" if item["message"] else ""
     return f"{clean(item['cluster'])} {_graph(item, 0.0)} {' '.join(parts)}{message}"
+
+
+def rivals(item: Document) -> str:
+    """Return who else writes the numbers of a deployment: `HorizontalPodAutoscaler llama (decode)`."""
+    named = (f"{each['kind']} {each['name']}" + _of(each["component"]) for each in item["rivals"])
+    return inline(", ".join(named))
+
+
+def _of(component: str | None) -> str:
+    return "" if component is None else f" ({component})"
 
 
 def names(items: Iterator[Document]) -> Iterator[str]:

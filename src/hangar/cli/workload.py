@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from hangar.cli.commands import Verb, add_list_options, add_output_options
-from hangar.cli.deployment import is_concerned, state_colour, summary
+from hangar.cli.deployment import is_concerned, rivals, state_colour, summary
 from hangar.cli.exits import Exit
 from hangar.cli.http import Hub, segment
 from hangar.cli.printing import among, names_in, print_list, print_one
@@ -28,8 +28,8 @@ SHOWN_ONLY = ("state", "placement", "desired", "ready", "paused_at", "gpus_per_r
 """What `get` shows of a workload, and nobody can set; a test compares the words with the API's."""
 
 SHOWN_ONLY_OF_DEPLOYMENT = (
-    *("workload", "state", "desired", "observed", "ready", "held", "drained_by", "changed_by", "message", "shape"),
-    *("components", "online", "operation"),
+    *("workload", "state", "desired", "observed", "ready", "held", "drained_by", "changed_by", "rivals", "message"),
+    *("shape", "components", "online", "operation"),
 )
 
 
@@ -117,6 +117,8 @@ def lines(workload: Document) -> Iterator[str]:
         yield f"deployments: {ABSENT}"
     for each in workload["deployments"]:
         yield f"deployment: {summary(each)}"
+        if each["rivals"]:
+            yield f"rivals: {clean(each['cluster'])} {rivals(each)}"
 
 
 # --- as it is to be ---------------------------------------------------------------------------------------------------

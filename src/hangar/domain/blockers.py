@@ -35,7 +35,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "loading": "{subject} has {has} of {needs} {unit}s ready off the draining nodes{loading}",
         "namespace_terminating": "{subject} goes with its namespace, which is being deleted",
         "not_ready": "{subject} has {has} of {needs} replicas ready{why}",
-        "not_written": "{subject} is to have {wants} replicas, and its operator has not written that yet",
+        "not_written": "{subject} is to have {wants} replicas, and its operator has not written that yet{why}",
         "ordered": "{subject} is critical and waits until the other pods have left",
         "orphaned": "{subject} belongs to {owner}, which is not seen; it counts as gone after {settle_s} s",
         "paced": "{subject} waits its turn: the operator evicts at most {evictions_max} pods a minute",

@@ -6,17 +6,21 @@ from typing import TypeAlias
 
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Blocker, End, Fact, Fail, Go, Progress
-from hangar.domain.ids import ClusterName
+from hangar.domain.ids import ClusterName, OperationId
 from hangar.domain.kind import param
 from hangar.domain.limits import DEADLINE_MAX_S, DEADLINE_MIN_S, DRAIN_DEADLINE_DEFAULT_S
 from hangar.domain.operation import Phase
-from hangar.domain.workloads.carrying import NOTHING_DONE
+from hangar.domain.workloads.carrying import NOTHING_DONE, OVERRIDE
 from hangar.domain.workloads.kind import Change, Decided, Hold, TakeIn, TakeOut, WorkloadJob, WorkloadKind, changed
 from hangar.domain.workloads.placement import Division, Misfit
-from hangar.domain.workloads.rollout import misfit_text, per_cluster, waiting
+from hangar.domain.workloads.rivals import opposed, warnings
+from hangar.domain.workloads.rollout import changed_back, misfit_text, per_cluster, reverts, waiting
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload, placement
 
 UNIT = "replicas"
+
+NOBODY = OperationId("")
+"""Who takes a cluster out where it is only asked what that would change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +30,7 @@ class DrainParams:
     allow_outage: bool = field(
         default=False, metadata=param("drain the cluster even if no other one serves the workload then")
     )
+    override: bool = field(default=False, metadata=OVERRIDE)
     deadline_s: int = field(
         default=DRAIN_DEADLINE_DEFAULT_S,
         metadata=param("fail if it is not done this long after it started", least=DEADLINE_MIN_S, most=DEADLINE_MAX_S),
@@ -34,10 +39,11 @@ class DrainParams:
 
 @dataclass(frozen=True, slots=True)
 class DrainMemory:
-    """What must not be forgotten: that the cluster is taken out, and what each cluster was to have before."""
+    """What must not be forgotten: that the cluster is taken out, and what each was to have before, as of when."""
 
     is_made: bool = False
     before: dict[str, int] = field(default_factory=dict)
+    revs: dict[str, int] = field(default_factory=dict)
 
 
 Job: TypeAlias = WorkloadJob[DrainParams, DrainMemory]
@@ -49,13 +55,14 @@ def refuse(params: DrainParams, workload: Workload, cluster: ClusterName | None)
     if deployment is None:
         names = ", ".join(each.cluster for each in workload.deployments) or "none"
         return Fail("not_deployed", f"{workload.name} has no deployment on {cluster}; it has one on: {names}")
-    if deployment.drained_by is not None or params.allow_outage:
+    if deployment.drained_by is None and not params.allow_outage:
+        others = [each for each in workload.open_deployments if each.cluster != cluster]
+        if not others:
+            text = f"{cluster} is the only cluster that serves {workload.name}: to stop it there, give allow_outage"
+            return Fail("only_cluster", text)
+    if params.override or _is_drained(deployment):
         return None
-    others = [each for each in workload.open_deployments if each.cluster != cluster]
-    if not others:
-        text = f"{cluster} is the only cluster that serves {workload.name}: to stop it there, give allow_outage"
-        return Fail("only_cluster", text)
-    return None
+    return opposed(workload, TakeOut(deployment.cluster, NOBODY), Hold(deployment.cluster, None))
 
 
 def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
@@ -68,7 +75,7 @@ def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
         return _begin(job, workload, deployment)
     left = _left(workload, deployment, allow_outage=job.params.allow_outage)
     seen = _progress(job, workload, deployment, left)
-    details: dict[str, Fact] = {"clusters": per_cluster(workload.deployments)}
+    details: dict[str, Fact] = {"clusters": per_cluster(workload.deployments), "warnings": warnings(workload)}
     held = deployment.held or 0
     if left == 0 and held == 0 and deployment.is_written and deployment.is_empty:
         message = f"drained: {job.memory.before[job.cluster]} replicas left {job.cluster}"
@@ -76,6 +83,11 @@ def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
         return Decided(end, (Hold(job.cluster, None),))
     if job.is_cancelled:
         return _cancelled(job, workload, seen, details)
+    # While replicas are to be taken over the others are waited for; after that the drained cluster itself is.
+    rows = workload.open_deployments if left else (deployment,)
+    if texts := reverts(rows, job.memory.revs, until_ready=left > 0):
+        text = f"{seen.message}; {changed_back(texts)}; {job.cluster} stays out of the placement"
+        return _failed(job, seen, "reverted", text)
     if now >= job.deadline_at:
         return _failed(job, seen, "deadline_exceeded", f"{seen.message}; {job.cluster} stays out of the placement")
     changes = (Hold(job.cluster, left),) if left < held else ()
@@ -88,15 +100,22 @@ def touches(workload: Workload, _cluster: ClusterName | None) -> tuple[ClusterNa
 
 
 def _begin(job: Job, workload: Workload, deployment: Deployment) -> Decided[DrainMemory]:
-    if deployment.drained_by is not None and deployment.held is None:  # held: that drain failed on its way
+    if _is_drained(deployment):
         message = f"already drained by {deployment.drained_by}"
         return Decided(End(Phase.SUCCEEDED, "already_drained", message, job.memory, NOTHING_DONE))
     fail = refuse(job.params, workload, job.cluster) or _no_room(job, workload)
     if fail is not None:
         return _failed(job, NOTHING_DONE, fail.code, f"{fail.message}; nothing was changed")
-    memory = DrainMemory(is_made=True, before={each.cluster: each.desired for each in workload.deployments})
+    before = {str(each.cluster): each.desired for each in workload.deployments}
+    revs = {str(each.cluster): each.desired_rev for each in workload.deployments}
+    memory = DrainMemory(is_made=True, before=before, revs=revs)
     waits = Progress(0, deployment.desired, UNIT, "handing over")
     return Decided(Go(memory, waits, recheck_at=job.deadline_at), (TakeOut(deployment.cluster, job.id),))
+
+
+def _is_drained(deployment: Deployment) -> bool:
+    """Tell whether an earlier drain has come to its end; one that failed on its way still holds replicas there."""
+    return deployment.drained_by is not None and deployment.held is None
 
 
 def _no_room(job: Job, workload: Workload) -> Fail | None:

@@ -254,11 +254,20 @@ class DeployedComponent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """Somebody else who writes numbers of a graph: an autoscaler, a planner, a repository; `component` null: of any."""
+
+    kind: str
+    name: str
+    component: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
     """A workload on one cluster. `observed` is null where the graph's numbers are no multiple of its shape.
 
     `held` is the number that it is kept at, whatever the placement says; `drained_by` the operation that took its
-    cluster out. `changed_by` names who changed what was written, where its state is drifted.
+    cluster out. `changed_by` names who changed what was written, where its state is drifted; `rivals` who may.
     """
 
     workload: str
@@ -272,6 +281,7 @@ class Deployment:
     held: int | None
     drained_by: str | None
     changed_by: list[str]
+    rivals: list[Rival]
     message: str
     shape: dict[str, int] | None
     components: list[DeployedComponent]

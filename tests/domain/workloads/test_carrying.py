@@ -13,7 +13,9 @@ from hangar.domain.workloads.workload import Workload
 from tests.domain.building import NOON, at
 from tests.domain.workloads.building import FRA, IAD, SIN, a_deployment, a_graph, a_job, a_workload
 
-MADE = RolloutMemory(is_made=True, before={"fra-1": 2, "iad-1": 1, "sin-1": 1})
+MADE = RolloutMemory(
+    is_made=True, before={"fra-1": 2, "iad-1": 1, "sin-1": 1}, revs={"fra-1": 6, "iad-1": 6, "sin-1": 6}
+)
 
 
 def job(
@@ -46,7 +48,11 @@ def test_how_long_it_may_take_depends_on_what_is_waited_for(params: RolloutParam
 def test_it_begins_with_its_change_and_remembers_what_was_wanted_before() -> None:
     decided = begin(a_job(RolloutParams(), RolloutMemory()), a_workload(), SetReplicas(9))
     assert isinstance(decided.outcome, Go)
-    assert decided.outcome.memory == RolloutMemory(is_made=True, before={"fra-1": 2, "iad-1": 2, "sin-1": 2})
+    assert decided.outcome.memory == RolloutMemory(
+        is_made=True,
+        before={"fra-1": 2, "iad-1": 2, "sin-1": 2},
+        revs={"fra-1": 7, "iad-1": 7, "sin-1": 7},
+    )
     assert decided.outcome.recheck_at == at(60)
     assert decided.changes == (SetReplicas(9),)
 
@@ -104,3 +110,33 @@ def test_a_cancel_leaves_what_somebody_else_has_changed_and_what_was_not_to_chan
 def test_what_cannot_be_carried_out_ends_without_a_change() -> None:
     decided = refused(job(), Fail("out_of_bounds", "too many"))
     assert over(decided) == (Phase.FAILED, "out_of_bounds", "too many; nothing was changed", ())
+
+
+# --- what somebody changes back ---------------------------------------------------------------------------------------
+
+BACK = a_deployment(IAD, graph=a_graph(1, rev=7, by="kubectl-edit"))
+
+
+def test_what_was_changed_back_ends_it_once_all_else_is_done_and_says_by_whom() -> None:
+    decided = follow(job(), a_workload(a_deployment(FRA), BACK), NOON, what="scaled")
+    phase, code, message, changes = over(decided)
+    assert (phase, code, changes) == (Phase.FAILED, "reverted", ())
+    assert message == (
+        "written on 1 of 2 clusters; changed back: iad-1/serving/llama: kubectl-edit has set decode to 1 instead of 2. "
+        "What is wanted stays, and is not written again by itself"
+    )
+
+
+def test_while_another_cluster_is_waited_for_a_change_back_is_only_a_blocker() -> None:
+    late = a_deployment(SIN, is_written=False)
+    decided = follow(job(), a_workload(BACK, late), NOON, what="scaled")
+    assert isinstance(decided.outcome, Go)
+    assert [each.code for each in decided.outcome.blockers] == ["drifted", "not_written"]
+
+
+def test_what_this_operation_did_not_write_is_waited_for_when_somebody_changes_it() -> None:
+    memory = replace(MADE, revs=MADE.revs | {"iad-1": 7})
+    decided = follow(replace(job(), memory=memory), a_workload(BACK), NOON, what="scaled")
+    assert isinstance(decided.outcome, Go)
+    idle = follow(replace(job(), memory=RolloutMemory()), a_workload(BACK), NOON, what="already scaled")
+    assert isinstance(idle.outcome, Go)

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from hangar.hub.principals import Role
+from hangar.wire.operator import RivalDoc
 from tests.hub.api.client import Api, problem_of
 from tests.hub.sites import GPU, Fleet
 
@@ -179,3 +181,21 @@ def test_there_is_no_plan_of_an_operation_on_a_workload(api: WorkloadApi) -> Non
     assert problem["errors"] == [
         {"path": "query.dry_run", "message": "is not for workload.scale: only operations on nodes have a plan"}
     ]
+
+
+def test_a_rival_owner_is_shown_and_keeps_a_patch_from_changing_its_number(api: WorkloadApi) -> None:
+    api.put("/v1/workloads/llama", {"project": "chat", "replicas": 2, "deployments": bindings("fra-1", "sin-1")})
+    site = api.fleet["fra-1"]
+    rival = RivalDoc(kind="HorizontalPodAutoscaler", name="llama", component="decode")
+    site.tell(msgspec.structs.replace(site.graphs["llama"], rivals=[rival]))
+    shown = api.get("/v1/workloads/llama").json()["deployments"][0]
+    assert shown["rivals"] == [{"kind": "HorizontalPodAutoscaler", "name": "llama", "component": "decode"}]
+    problem = problem_of(api.patch("/v1/workloads/llama", {"replicas": 4}), "rival_owner", 409)
+    assert "an operation that has `override` and a reason" in problem["detail"]
+    put = api.put("/v1/workloads/llama", {"project": "chat", "replicas": 4})
+    problem_of(put, "rival_owner", 409)
+    assert api.put("/v1/workloads/llama", {"project": "chat"}).status_code == 200
+    problem_of(api.delete("/v1/workloads/llama/deployments/sin-1"), "rival_owner", 409)
+    asked = {"type": "workload.scale", "target": "llama", "params": {"replicas": 4, "override": True}}
+    problem_of(api.post("/v1/operations", asked), "invalid_value", 422)
+    assert api.post("/v1/operations", asked | {"reason": "launch"}).status_code == 202

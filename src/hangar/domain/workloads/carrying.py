@@ -9,8 +9,21 @@ from hangar.domain.kind import param
 from hangar.domain.limits import DEADLINE_MAX_S, DEADLINE_MIN_S, NODE_DEADLINE_DEFAULT_S, READY_DEADLINE_DEFAULT_S
 from hangar.domain.operation import Phase
 from hangar.domain.workloads.kind import Change, Decided, Hold, WorkloadJob
-from hangar.domain.workloads.rollout import UNIT, away, followers, per_cluster, progress
+from hangar.domain.workloads.rivals import warnings
+from hangar.domain.workloads.rollout import (
+    UNIT,
+    away,
+    changed_back,
+    connected,
+    followers,
+    per_cluster,
+    progress,
+    reverts,
+)
 from hangar.domain.workloads.workload import DeploymentState, Workload
+
+OVERRIDE = param("go on although an autoscaler or a planner writes the same number; needs a reason")
+"""Of a parameter `override`; the reason stands beside the parameters of a request."""
 
 Until: TypeAlias = Literal["written", "ready"]
 
@@ -19,6 +32,7 @@ Until: TypeAlias = Literal["written", "ready"]
 class RolloutParams:
     """What a caller may choose of every change that is waited for."""
 
+    override: bool = field(default=False, metadata=OVERRIDE)
     until: Until = field(
         default="written",
         metadata=param("succeed when the connected clusters have written it, or when its replicas are ready there too"),
@@ -36,10 +50,11 @@ class RolloutParams:
 
 @dataclass(frozen=True, slots=True)
 class RolloutMemory:
-    """What must not be forgotten: that the change is made, and what each cluster was to have before."""
+    """What must not be forgotten: that the change is made, and what each cluster was to have before, as of when."""
 
     is_made: bool = False
     before: dict[str, int] = field(default_factory=dict)
+    revs: dict[str, int] = field(default_factory=dict)
 
 
 def deadline_s(params: RolloutParams) -> int:
@@ -54,7 +69,9 @@ R = TypeVar("R", bound=RolloutParams)
 
 def begin(job: WorkloadJob[R, RolloutMemory], workload: Workload, change: Change) -> Decided[RolloutMemory]:
     """Make the change, and remember what was wanted before."""
-    memory = RolloutMemory(is_made=True, before={each.cluster: each.desired for each in workload.deployments})
+    before = {str(each.cluster): each.desired for each in workload.deployments}
+    revs = {str(each.cluster): each.desired_rev for each in workload.deployments}
+    memory = RolloutMemory(is_made=True, before=before, revs=revs)
     waits = Progress(0, len(workload.deployments), UNIT, "placing")
     return Decided(Go(memory, waits, recheck_at=job.deadline_at), (change,))
 
@@ -68,12 +85,16 @@ def follow(
     details: dict[str, Fact] = {
         "clusters": per_cluster(workload.deployments),
         "offline": [str(each) for each in away(workload)],
+        "warnings": warnings(workload),
     }
     if not seen.blockers:
         message = f"{what}{followers(away(workload))}"
         return Decided(End(Phase.SUCCEEDED, "applied", message, job.memory, seen, details))
     if job.is_cancelled:
         return _withdrawn(job, workload, seen, details)
+    if job.memory.is_made and (texts := reverts(connected(workload), job.memory.revs, until_ready=until_ready)):
+        message = f"{seen.message}; {changed_back(texts)}"
+        return Decided(End(Phase.FAILED, "reverted", message, job.memory, seen, details))
     if now >= job.deadline_at:
         rest = ", ".join(sorted(each.subject for each in seen.blockers))
         message = f"{seen.message}; not {job.params.until} in time: {rest}. What is wanted stays, and is written later"

@@ -1,11 +1,13 @@
 """Rollout: what an operation on a workload waits for until its clusters have what is wanted, and how it says so."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Blocker, Progress, Rows
 from hangar.domain.ids import ClusterName
+from hangar.domain.workloads.graph import has_drifted
 from hangar.domain.workloads.placement import Division, Misfit
+from hangar.domain.workloads.rivals import rival_of
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload
 
 UNIT = "deployments"
@@ -41,11 +43,48 @@ def waiting(deployment: Deployment, *, until_ready: bool) -> Blocker | None:
     if deployment.state is DeploymentState.DRIFTED:
         return blocker("drifted", subject, by=drifters(deployment), wants=deployment.desired)
     if not deployment.is_written:
-        return blocker("not_written", subject, wants=deployment.desired)
+        unwritten = deployment.unwritten
+        why = "" if unwritten is None else f": {unwritten.why} ({unwritten.code})"
+        return blocker("not_written", subject, wants=deployment.desired, why=why)
     if not until_ready or deployment.is_converged:
         return None
-    why = f": {graph.unready}" if graph.unready else ""
-    return blocker("not_ready", subject, has=deployment.ready, needs=deployment.desired, why=why)
+    reason = f": {graph.unready}" if graph.unready else ""
+    return blocker("not_ready", subject, has=deployment.ready, needs=deployment.desired, why=reason)
+
+
+def reverts(deployments: Iterable[Deployment], revs: Mapping[str, int], *, until_ready: bool) -> list[str]:
+    """Return what was changed back of what an operation wrote, where nothing else is waited for; else nothing.
+
+    `revs` are the deployments' revisions by cluster before it wrote: one that still has it was not written by it.
+    """
+    texts = []
+    for each in deployments:
+        if waiting(each, until_ready=until_ready) is None:
+            continue
+        text = reverted(each) if each.desired_rev != revs.get(each.cluster) else None
+        if text is None:
+            return []
+        texts.append(text)
+    return texts
+
+
+def reverted(deployment: Deployment) -> str | None:
+    """Return who has changed what was written on a deployment, and to what; None where it is as it was written."""
+    subject, unwritten = f"{deployment.cluster}/{deployment.ref}", deployment.unwritten
+    if unwritten is not None and unwritten.code == "reverted":
+        return f"{subject}: {unwritten.why}"
+    graph, wanted = deployment.graph, deployment.wanted
+    if graph is None or wanted is None or not has_drifted(graph, wanted):
+        return None
+    texts = []
+    for name, count in wanted.counts.items():
+        part = graph.component(name)
+        if part is None:
+            texts.append(f"{name} is not there any more")
+        elif part.replicas != count:
+            by = rival_of(deployment, name) or part.written_by or "somebody"
+            texts.append(f"{by} has set {name} to {part.replicas} instead of {count}")
+    return f"{subject}: {', '.join(texts)}"
 
 
 def drifters(deployment: Deployment) -> list[str]:
@@ -90,6 +129,11 @@ def followers(clusters: Sequence[ClusterName]) -> str:
         return ""
     verb = "is" if len(clusters) == 1 else "are"
     return f"; {', '.join(clusters)} {verb} offline and will follow"
+
+
+def changed_back(texts: Sequence[str]) -> str:
+    """Return the end of a sentence on what was changed back, out of what `reverts` says."""
+    return f"changed back: {'; '.join(texts)}. What is wanted stays, and is not written again by itself"
 
 
 def misfit_text(misfit: Misfit) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
-from hangar.domain.workloads.graph import Desired, Graph, GraphRef, has_drifted, is_converged
+from hangar.domain.workloads.graph import Desired, Graph, GraphRef, Unwritten, has_drifted, is_converged
 from hangar.domain.workloads.placement import Misfit, Policy, Site, place
 from hangar.domain.workloads.shape import Shape, counts_of, gpus_per_replica, ready_replicas
 
@@ -27,6 +27,7 @@ class Deployment:
     `drained_by` is the operation that took the cluster out of the placement. `held` keeps the number where it is,
     whatever the placement says: while a drain hands over, and where a cancelled operation left it. `shape` is None
     until the graph was seen; `room` is how many replicas more the cluster could run, None where that is not known.
+    `told` is what its operator said last of why it has not written something.
     """
 
     cluster: ClusterName
@@ -39,6 +40,12 @@ class Deployment:
     graph: Graph | None = None
     is_online: bool = True
     room: int | None = None
+    told: Unwritten | None = None
+
+    @property
+    def unwritten(self) -> Unwritten | None:
+        """Return why what is wanted now is not written, where its operator has said so."""
+        return self.told if self.told is not None and self.told.rev == self.desired_rev else None
 
     @property
     def wanted(self) -> Desired | None:

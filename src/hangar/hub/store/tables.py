@@ -242,6 +242,7 @@ workloads = Table(
 )
 
 # `desired` follows from the workload and the rows of its other deployments; `desired_rev` says when it last changed.
+# `unwritten` is what the operator said last of why it has not written something.
 deployments = Table(
     "deployments",
     metadata,
@@ -254,6 +255,7 @@ deployments = Table(
     Column("held", BigInteger),
     Column("desired", BigInteger, nullable=False),
     Column("desired_rev", BigInteger, nullable=False),
+    Column("unwritten", Json),
     Column("rev", Rev, nullable=False, server_default="0"),
     UniqueConstraint("cluster", "namespace", "graph"),
     Index(None, "cluster", "rev"),

@@ -7,14 +7,14 @@ import msgspec
 from sqlalchemy import Connection, and_, bindparam, select, update
 
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
-from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Role
+from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Rival, RivalKind, Role, Unwritten
 from hangar.domain.workloads.placement import Bounds, Division, Policy, Weighing
 from hangar.domain.workloads.shape import NoShape, default_shape, shape_problems
 from hangar.domain.workloads.workload import Deployment, Workload
 from hangar.hub.store.records import Query, StoredRow
 from hangar.hub.store.tables import IS_OPEN, clusters, deployments, graphs, operations, workloads
 from hangar.hub.store.tx import Tx
-from hangar.wire.operator import ComponentDoc, GraphDoc, JsonObject
+from hangar.wire.operator import ComponentDoc, GraphDoc, JsonObject, RivalDoc
 from hangar.wire.shown import ClusterBounds
 from hangar.wire.shown import Policy as PolicyDoc
 
@@ -114,6 +114,9 @@ def graph_of(doc: GraphDoc) -> Graph:
         rollout=doc.rollout,
         unready=doc.unready,
         is_paused=doc.is_paused,
+        is_ours=doc.is_ours,
+        rivals=tuple(rival for each in doc.rivals if (rival := _rival_of(each)) is not None),
+        drains=tuple(map(OperationId, doc.drains)),
     )
 
 
@@ -174,6 +177,7 @@ def _deployment_of(row: StoredRow) -> Deployment:
         held=row.held,
         graph=None if row.doc is None else graph_of(msgspec.convert(row.doc, GraphDoc)),
         is_online=bool(row.online),
+        told=None if row.unwritten is None else msgspec.convert(row.unwritten, Unwritten),
     )
 
 
@@ -190,6 +194,11 @@ def _component_of(doc: ComponentDoc) -> Component:
         pods=doc.pods,
         written_by=doc.written_by,
     )
+
+
+def _rival_of(doc: RivalDoc) -> Rival | None:
+    """Return a rival; of a kind that only a newer operator knows, None."""
+    return Rival(RivalKind(doc.kind), doc.name, doc.component) if doc.kind in set(RivalKind) else None
 
 
 def _plain(shape: Mapping[str, int] | None) -> dict[str, int] | None:

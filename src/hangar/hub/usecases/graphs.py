@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 import msgspec
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
+from hangar.domain.workloads.graph import Unwritten
 from hangar.domain.workloads.rollout import drifters
 from hangar.domain.workloads.workload import Deployment, DeploymentState
 from hangar.hub.store.dialects import insert_or_replace
@@ -48,6 +49,22 @@ def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, n
         _learn_shapes(tx, name, now_us)
         _tell(tx, cluster, record, now_us)
     conduct_workloads(tx, bound, rules, now_us)
+
+
+def take_unwritten(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, now_us: int) -> None:
+    """Note why what is desired is not written, as an operator tells it; what waits for that then says so too."""
+    if request.unwritten is None:
+        return
+    told = {(each.namespace, each.graph): Unwritten(each.rev, each.code, each.why) for each in request.unwritten}
+    concerned = []
+    for row in tx.connection.execute(select(deployments).where(deployments.c.cluster == cluster)).all():
+        unwritten = told.get((row.namespace, row.graph))
+        stored = None if unwritten is None else msgspec.to_builtins(unwritten)
+        if stored != row.unwritten:
+            here = (deployments.c.workload == row.workload, deployments.c.cluster == cluster)
+            tx.connection.execute(update(deployments).where(*here).values(unwritten=stored))
+            concerned.append(row.workload)
+    conduct_workloads(tx, concerned, rules, now_us)
 
 
 def _known(tx: Tx, cluster: str) -> Mapping[Key, GraphDoc]:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from sqlalchemy import Connection, tuple_
 
 from hangar.domain.blockers import sentence
+from hangar.domain.workloads.rivals import rivals_of
 from hangar.domain.workloads.rollout import drifters, reach, waiting
 from hangar.domain.workloads.shape import asked_replicas
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload, gpus_of
@@ -129,6 +130,10 @@ def present_deployment(record: WorkloadRecord, deployment: Deployment) -> shown.
         held=deployment.held,
         drained_by=deployment.drained_by,
         changed_by=drifters(deployment) if deployment.state is DeploymentState.DRIFTED else [],
+        rivals=[
+            shown.Rival(kind=each.kind.value, name=each.name, component=each.component)
+            for each in rivals_of(deployment)
+        ],
         message="" if wait is None else sentence(wait),
         shape=None if deployment.shape is None else dict(deployment.shape),
         components=[

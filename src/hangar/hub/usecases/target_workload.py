@@ -36,10 +36,13 @@ def workload_target(
     """Return what an operation is about, where it may begin.
 
     Names are looked up first, then what the clusters allow, then the state. Raises Problem: INVALID_VALUE, NOT_FOUND,
-    OPERATION_NOT_ALLOWED, WORKLOAD_PAUSED, QUOTA_EXCEEDED.
+    OPERATION_NOT_ALLOWED, WORKLOAD_PAUSED, RIVAL_OWNER, QUOTA_EXCEEDED.
     """
     kind = rules.workload_kinds[request.type]
     cluster = _cluster_of(request, kind)
+    if params.get("override") and not (request.reason or "").strip():
+        text = "is missing: whoever overrides an autoscaler or a planner says why"
+        raise Problem(ProblemCode.INVALID_VALUE, f"reason: {text}", (FieldError("reason", text),))
     workload = resolve_workload(connection, request.target, path="target").workload
     check_leave(connection, kind.touches(workload, cluster), f"{kind.name} of {workload.name}")
     asked = msgspec.convert(params, kind.params)
@@ -82,6 +85,8 @@ def problem_of(fail: Fail, path: str) -> Problem:
     """Return the refusal of a request by its kind; `path` is the field that would have to be another."""
     if fail.code == "workload_paused":
         return Problem(ProblemCode.WORKLOAD_PAUSED, fail.message)
+    if fail.code == "rival_owner":
+        return Problem(ProblemCode.RIVAL_OWNER, fail.message)
     return Problem(ProblemCode.INVALID_VALUE, f"{path}: {fail.message}", (FieldError(path, fail.message),))
 
 

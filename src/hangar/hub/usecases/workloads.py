@@ -10,6 +10,7 @@ from hangar.domain.ids import ClusterName, WorkloadName
 from hangar.domain.workloads.graph import GraphRef
 from hangar.domain.workloads.kind import SetReplicas, changed
 from hangar.domain.workloads.placement import Misfit, Policy
+from hangar.domain.workloads.rivals import opposed_numbers
 from hangar.domain.workloads.rollout import misfit_text
 from hangar.domain.workloads.shape import NoShape, asked_replicas, default_shape, shape_problems
 from hangar.domain.workloads.workload import Deployment, Workload, derived
@@ -67,7 +68,7 @@ def apply_workload(tx: Tx, who: Principal, name: str, request: WorkloadRequest, 
     """Add a workload or change it; a graph that is bound is adopted, and written when its number is to be another.
 
     Raises Problem: FORBIDDEN, INVALID_VALUE with all that is wrong, NOT_FOUND, OPERATION_NOT_ALLOWED, CONFLICT,
-    QUOTA_EXCEEDED.
+    RIVAL_OWNER, QUOTA_EXCEEDED.
     """
     require(who, Role.ADMIN)
     known = find_workload(tx.connection, name)
@@ -91,6 +92,8 @@ def apply_workload(tx: Tx, who: Principal, name: str, request: WorkloadRequest, 
     placed = derived(after, now_us)
     if isinstance(placed, Misfit):
         raise problem_of(Fail("out_of_bounds", misfit_text(placed)), "replicas")
+    if (fail := opposed_numbers(after, {each.cluster: each.desired for each in placed.deployments})) is not None:
+        raise problem_of(fail, "replicas")
     check_quota(tx.connection, before, placed)
     _store(tx, who, before, placed, request, is_new=known is None, now_us=now_us)
     tx.stamp()
@@ -100,8 +103,8 @@ def apply_workload(tx: Tx, who: Principal, name: str, request: WorkloadRequest, 
 def set_replicas(tx: Tx, who: Principal, name: str, replicas: int, now_us: int) -> shown.Workload:
     """Change a workload's number at once, without an operation; the same is refused as of a scale.
 
-    Raises Problem: FORBIDDEN, NOT_FOUND, OPERATION_NOT_ALLOWED, WORKLOAD_PAUSED, CONFLICT, INVALID_VALUE,
-    QUOTA_EXCEEDED.
+    Raises Problem: FORBIDDEN, NOT_FOUND, OPERATION_NOT_ALLOWED, WORKLOAD_PAUSED, CONFLICT, RIVAL_OWNER,
+    INVALID_VALUE, QUOTA_EXCEEDED.
     """
     require(who, Role.MAINTAINER)
     workload = resolve_workload(tx.connection, name, path="name").workload
@@ -135,7 +138,7 @@ def delete_workload(tx: Tx, who: Principal, name: str, now_us: int) -> None:
 def delete_deployment(tx: Tx, who: Principal, name: str, cluster: str, now_us: int) -> None:
     """Forget a workload's deployment on one cluster; its graph stays as it is. The others take over its share.
 
-    Raises Problem: FORBIDDEN, NOT_FOUND, CONFLICT, INVALID_VALUE where the others cannot take over.
+    Raises Problem: FORBIDDEN, NOT_FOUND, CONFLICT, RIVAL_OWNER, INVALID_VALUE where the others cannot take over.
     """
     require(who, Role.ADMIN)
     workload = resolve_workload(tx.connection, name, path="name").workload
@@ -149,6 +152,8 @@ def delete_deployment(tx: Tx, who: Principal, name: str, cluster: str, now_us: i
     placed = derived(rest, now_us)
     if isinstance(placed, Misfit):
         raise problem_of(Fail("no_room", f"the other clusters cannot take over: {misfit_text(placed)}"), "cluster")
+    if (fail := opposed_numbers(rest, {each.cluster: each.desired for each in placed.deployments})) is not None:
+        raise problem_of(fail, "cluster")
     _forget(tx, who, workload, deployment, now_us)
     save_workload(tx, rest, placed, now_us)
     tell_desired(tx, rest, placed, now_us)
