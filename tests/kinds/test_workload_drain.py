@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hangar.domain.decision import End, Fail, Go
 from hangar.domain.ids import ClusterName
+from hangar.domain.limits import RIVAL_WATCH_S
 from hangar.domain.operation import Phase
 from hangar.domain.workloads.kind import Decided, Hold, TakeIn, TakeOut, WorkloadJob
 from hangar.domain.workloads.placement import Bounds, Division, Policy
@@ -331,3 +332,18 @@ def test_a_drained_cluster_that_is_scaled_up_again_ends_it_by_the_name_of_its_ri
     phase, code, message = over(decide(job(), workload, NOON))
     assert (phase, code) == (Phase.FAILED, "reverted")
     assert "sin-1/serving/llama: HorizontalPodAutoscaler llama has set decode to 2 instead of 0" in message
+
+
+def test_an_empty_cluster_that_a_rival_may_fill_again_has_to_stay_empty_for_a_while() -> None:
+    empty = a_deployment(SIN, 0, drained_by=OP, held=0)
+    workload = a_workload(a_deployment(FRA, 3), a_deployment(IAD, 3), with_rivals(empty, HPA))
+    memory = replace(MADE, revs={"fra-1": 6, "iad-1": 6, "sin-1": 6})
+    first = decide(job(memory), workload, NOON).outcome
+    assert isinstance(first, Go)
+    assert (first.memory.stands_since, first.recheck_at) == (NOON, at(RIVAL_WATCH_S))
+    assert [each.code for each in first.blockers] == ["rival_watched"]
+    standing = job(first.memory)
+    assert over(decide(standing, workload, at(RIVAL_WATCH_S)))[:2] == (Phase.SUCCEEDED, "drained")
+    filled = with_rivals(a_deployment(SIN, 0, drained_by=OP, held=0, graph=a_graph(2, rev=7)), HPA)
+    back = replace(workload, deployments=(*workload.deployments[:2], filled))
+    assert over(decide(standing, back, at(5)))[:2] == (Phase.FAILED, "reverted")

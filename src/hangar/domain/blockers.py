@@ -40,6 +40,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "orphaned": "{subject} belongs to {owner}, which is not seen; it counts as gone after {settle_s} s",
         "paced": "{subject} waits its turn: the operator evicts at most {evictions_max} pods a minute",
         "retry": "{subject} is tried again ({trouble}): {why}",
+        "rival_watched": "{subject} is written, and is watched for {watch_s} s: {rival} may put it back",
         "settling": "waiting {settle_s} s for {subject} to react to the cordon: {why}",
         "several_budgets": "{subject} is guarded by {budgets}, and the eviction API takes one at most",
         "stuck": "{subject} ought to have ended by {due_at}{held}",

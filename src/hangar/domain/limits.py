@@ -282,6 +282,10 @@ quota, and after that the controller tries again in pauses that have grown meanw
 CONFIRMATION_MAX_S = 10.0
 """A write that was accepted must be seen by then; watches lag by milliseconds."""
 
+RIVAL_WATCH_S = 20.0
+"""How long what was written in spite of a rival has to stand before it counts as done: an autoscaler looks every 15 s,
+a GitOps controller that heals puts things back within seconds."""
+
 UNDO_MAX_S = 60.0
 """How long a failed drain that was asked to uncordon tries to, before it ends with the cordon left."""
 

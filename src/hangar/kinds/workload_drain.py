@@ -1,6 +1,6 @@
 """workload.drain: one cluster stops serving a workload, once the others serve its share."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -14,7 +14,15 @@ from hangar.domain.workloads.carrying import NOTHING_DONE, OVERRIDE
 from hangar.domain.workloads.kind import Change, Decided, Hold, TakeIn, TakeOut, WorkloadJob, WorkloadKind, changed
 from hangar.domain.workloads.placement import Division, Misfit
 from hangar.domain.workloads.rivals import opposed, warnings
-from hangar.domain.workloads.rollout import changed_back, misfit_text, per_cluster, reverts, waiting
+from hangar.domain.workloads.rollout import (
+    changed_back,
+    misfit_text,
+    per_cluster,
+    reverts,
+    stand_until,
+    waiting,
+    watched,
+)
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload, placement
 
 UNIT = "replicas"
@@ -39,11 +47,15 @@ class DrainParams:
 
 @dataclass(frozen=True, slots=True)
 class DrainMemory:
-    """What must not be forgotten: that the cluster is taken out, and what each was to have before, as of when."""
+    """What must not be forgotten: that the cluster is taken out, and what each was to have before, as of when.
+
+    `stands_since` is when the cluster was empty for the first time, in spite of somebody who may put replicas back.
+    """
 
     is_made: bool = False
     before: dict[str, int] = field(default_factory=dict)
     revs: dict[str, int] = field(default_factory=dict)
+    stands_since: datetime | None = None
 
 
 Job: TypeAlias = WorkloadJob[DrainParams, DrainMemory]
@@ -78,6 +90,12 @@ def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
     details: dict[str, Fact] = {"clusters": per_cluster(workload.deployments), "warnings": warnings(workload)}
     held = deployment.held or 0
     if left == 0 and held == 0 and deployment.is_written and deployment.is_empty:
+        since = job.memory.stands_since or now
+        until = min(stand_until(since), job.deadline_at)
+        waits = watched((deployment,), job.memory.revs)
+        if waits and now < until and not job.is_cancelled:
+            memory = replace(job.memory, stands_since=since)
+            return Decided(Go(memory, replace(seen, blockers=waits), blockers=waits, recheck_at=until))
         message = f"drained: {job.memory.before[job.cluster]} replicas left {job.cluster}"
         end = End(Phase.SUCCEEDED, "drained", message, job.memory, seen, details)
         return Decided(end, (Hold(job.cluster, None),))
@@ -91,7 +109,8 @@ def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
     if now >= job.deadline_at:
         return _failed(job, seen, "deadline_exceeded", f"{seen.message}; {job.cluster} stays out of the placement")
     changes = (Hold(job.cluster, left),) if left < held else ()
-    return Decided(Go(job.memory, seen, blockers=seen.blockers, recheck_at=job.deadline_at), changes)
+    memory = replace(job.memory, stands_since=None)
+    return Decided(Go(memory, seen, blockers=seen.blockers, recheck_at=job.deadline_at), changes)
 
 
 def touches(workload: Workload, _cluster: ClusterName | None) -> tuple[ClusterName, ...]:

@@ -1,17 +1,18 @@
 """A change is made once, then waited for: until it is there, cancelled, or out of time."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from hangar.domain.decision import End, Fail, Go
-from hangar.domain.limits import NODE_DEADLINE_DEFAULT_S, READY_DEADLINE_DEFAULT_S
+from hangar.domain.limits import NODE_DEADLINE_DEFAULT_S, READY_DEADLINE_DEFAULT_S, RIVAL_WATCH_S
 from hangar.domain.operation import Phase
 from hangar.domain.workloads.carrying import RolloutMemory, RolloutParams, begin, deadline_s, follow, refused
 from hangar.domain.workloads.kind import Change, Decided, Hold, SetReplicas, WorkloadJob
 from hangar.domain.workloads.workload import Workload
 from tests.domain.building import NOON, at
-from tests.domain.workloads.building import FRA, IAD, SIN, a_deployment, a_graph, a_job, a_workload
+from tests.domain.workloads.building import FRA, HPA, IAD, SIN, a_deployment, a_graph, a_job, a_workload, with_rivals
 
 MADE = RolloutMemory(
     is_made=True, before={"fra-1": 2, "iad-1": 1, "sin-1": 1}, revs={"fra-1": 6, "iad-1": 6, "sin-1": 6}
@@ -140,3 +141,42 @@ def test_what_this_operation_did_not_write_is_waited_for_when_somebody_changes_i
     assert isinstance(decided.outcome, Go)
     idle = follow(replace(job(), memory=RolloutMemory()), a_workload(BACK), NOON, what="already scaled")
     assert isinstance(idle.outcome, Go)
+
+
+def against_a_rival(**fields: Any) -> Workload:
+    return a_workload(with_rivals(a_deployment(FRA, **fields), HPA))
+
+
+def test_what_a_rival_may_put_back_has_to_stand_for_a_while_before_it_is_done() -> None:
+    first = follow(job(), against_a_rival(), NOON, what="scaled").outcome
+    assert isinstance(first, Go)
+    assert first.memory == replace(MADE, stands_since=NOON)
+    assert [(each.code, each.facts["rival"]) for each in first.blockers] == [
+        ("rival_watched", "HorizontalPodAutoscaler llama")
+    ]
+    assert first.recheck_at == at(RIVAL_WATCH_S)
+    waiting = replace(job(), memory=first.memory)
+    assert isinstance(follow(waiting, against_a_rival(), at(RIVAL_WATCH_S - 0.1), what="scaled").outcome, Go)
+    decided = follow(waiting, against_a_rival(), at(RIVAL_WATCH_S), what="scaled")
+    assert over(decided)[:3] == (Phase.SUCCEEDED, "applied", "scaled")
+
+
+def test_what_a_rival_puts_back_meanwhile_fails_and_what_is_written_anew_stands_anew() -> None:
+    waiting = replace(job(), memory=replace(MADE, stands_since=NOON))
+    put_back = against_a_rival(graph=a_graph(5, rev=7))
+    assert over(follow(waiting, put_back, at(5), what="scaled"))[:2] == (Phase.FAILED, "reverted")
+    again = follow(waiting, against_a_rival(is_written=False), at(5), what="scaled").outcome
+    assert isinstance(again, Go)
+    assert again.memory == MADE
+
+
+def test_a_rival_is_not_watched_where_nothing_was_written_nor_beyond_the_deadline_nor_a_cancel() -> None:
+    untouched = replace(job(), memory=replace(MADE, revs={"fra-1": 7}))
+    assert over(follow(untouched, against_a_rival(), NOON, what="scaled"))[0] is Phase.SUCCEEDED
+    nothing_made = replace(job(), memory=RolloutMemory())
+    assert over(follow(nothing_made, against_a_rival(), NOON, what="was so"))[0] is Phase.SUCCEEDED
+    assert over(follow(job(), against_a_rival(), at(60), what="scaled"))[0] is Phase.SUCCEEDED
+    hurried = follow(replace(job(), deadline_at=at(5)), against_a_rival(), NOON, what="scaled").outcome
+    assert isinstance(hurried, Go)
+    assert hurried.recheck_at == at(5)
+    assert over(follow(job(is_cancelled=True), against_a_rival(), NOON, what="scaled"))[0] is Phase.SUCCEEDED

@@ -1,6 +1,6 @@
 """Carrying out a change of a workload's number: made once, then waited for on every connected cluster."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias, TypeVar
 
@@ -19,6 +19,8 @@ from hangar.domain.workloads.rollout import (
     per_cluster,
     progress,
     reverts,
+    stand_until,
+    watched,
 )
 from hangar.domain.workloads.workload import DeploymentState, Workload
 
@@ -50,11 +52,15 @@ class RolloutParams:
 
 @dataclass(frozen=True, slots=True)
 class RolloutMemory:
-    """What must not be forgotten: that the change is made, and what each cluster was to have before, as of when."""
+    """What must not be forgotten: that the change is made, and what each cluster was to have before, as of when.
+
+    `stands_since` is when all of it was there for the first time, in spite of somebody who may put it back.
+    """
 
     is_made: bool = False
     before: dict[str, int] = field(default_factory=dict)
     revs: dict[str, int] = field(default_factory=dict)
+    stands_since: datetime | None = None
 
 
 def deadline_s(params: RolloutParams) -> int:
@@ -88,6 +94,12 @@ def follow(
         "warnings": warnings(workload),
     }
     if not seen.blockers:
+        since = job.memory.stands_since or now
+        until = min(stand_until(since), job.deadline_at)
+        waits = watched(connected(workload), job.memory.revs) if job.memory.is_made else ()
+        if waits and now < until and not job.is_cancelled:
+            memory = replace(job.memory, stands_since=since)
+            return Decided(Go(memory, replace(seen, blockers=waits), blockers=waits, recheck_at=until))
         message = f"{what}{followers(away(workload))}"
         return Decided(End(Phase.SUCCEEDED, "applied", message, job.memory, seen, details))
     if job.is_cancelled:
@@ -99,7 +111,8 @@ def follow(
         rest = ", ".join(sorted(each.subject for each in seen.blockers))
         message = f"{seen.message}; not {job.params.until} in time: {rest}. What is wanted stays, and is written later"
         return Decided(End(Phase.FAILED, "deadline_exceeded", message, job.memory, seen, details))
-    return Decided(Go(job.memory, seen, blockers=seen.blockers, recheck_at=job.deadline_at))
+    memory = replace(job.memory, stands_since=None)
+    return Decided(Go(memory, seen, blockers=seen.blockers, recheck_at=job.deadline_at))
 
 
 def refused(job: WorkloadJob[R, RolloutMemory], fail: Fail) -> Decided[RolloutMemory]:

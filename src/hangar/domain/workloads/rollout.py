@@ -1,13 +1,15 @@
 """Rollout: what an operation on a workload waits for until its clusters have what is wanted, and how it says so."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Blocker, Progress, Rows
 from hangar.domain.ids import ClusterName
+from hangar.domain.limits import RIVAL_WATCH_S
 from hangar.domain.workloads.graph import has_drifted
 from hangar.domain.workloads.placement import Division, Misfit
-from hangar.domain.workloads.rivals import rival_of
+from hangar.domain.workloads.rivals import rival_of, rivals_of
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload
 
 UNIT = "deployments"
@@ -66,6 +68,23 @@ def reverts(deployments: Iterable[Deployment], revs: Mapping[str, int], *, until
             return []
         texts.append(text)
     return texts
+
+
+def watched(deployments: Iterable[Deployment], revs: Mapping[str, int]) -> tuple[Blocker, ...]:
+    """Return which of what an operation wrote somebody else writes too, so that it has to stand for a while.
+
+    `revs` are as those of `reverts`.
+    """
+    return tuple(
+        blocker("rival_watched", f"{each.cluster}/{each.ref}", rival=str(rivals[0]), watch_s=int(RIVAL_WATCH_S))
+        for each in deployments
+        if each.desired_rev != revs.get(each.cluster) and (rivals := rivals_of(each))
+    )
+
+
+def stand_until(since: datetime) -> datetime:
+    """Return until when what is there since an instant has to stand before it counts."""
+    return since + timedelta(seconds=RIVAL_WATCH_S)
 
 
 def reverted(deployment: Deployment) -> str | None:

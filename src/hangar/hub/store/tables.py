@@ -145,6 +145,7 @@ runs = Table(
     Column("report_n", BigInteger, nullable=False),
     Column("memory", Json),
     Column("progress", Json),
+    Column("recheck_us", Micros),
     Column("rev", Rev, nullable=False, server_default="0", index=True),
 )
 

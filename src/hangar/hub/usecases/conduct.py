@@ -6,7 +6,7 @@ from dataclasses import replace
 import msgspec
 from sqlalchemy import bindparam, insert, update
 
-from hangar.clock import from_us
+from hangar.clock import from_us, to_us
 from hangar.domain.decision import End, Go
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
 from hangar.domain.operation import OPEN, Phase, check_transition
@@ -146,8 +146,10 @@ def _store(tx: Tx, record: OperationRecord, go: Go[object], now_us: int) -> None
     before = record.progress
     stored = dated(before, progress, now_us)
     if stored == before and memory == record.memory:
-        return
-    tx.connection.execute(_UPDATE_RUN, {"wanted": record.id, "memory": memory, "progress": stored})
+        return  # then the time to look again is the one that is stored, too
+    values = {"memory": memory, "progress": stored}
+    values["recheck_us"] = None if go.recheck_at is None else to_us(go.recheck_at)
+    tx.connection.execute(_UPDATE_RUN, values | {"wanted": record.id})
     if before is None or (before["done"], before["message"]) != (progress["done"], progress["message"]):
         data = {"type": record.type, "target": record.target, "progress": progress}
         tx.event(EventType.OPERATION_PROGRESSED, operation_subject(record), now_us, op_id=record.id, data=data)
