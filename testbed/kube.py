@@ -31,6 +31,8 @@ PATHS: Mapping[str, tuple[str, str]] = {
     "ClusterRole": ("/apis/rbac.authorization.k8s.io/v1", "clusterroles"),
     "ClusterRoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "clusterrolebindings"),
     "CustomResourceDefinition": ("/apis/apiextensions.k8s.io/v1", "customresourcedefinitions"),
+    "ResourceSlice": ("/apis/resource.k8s.io/v1", "resourceslices"),
+    "ResourceClaim": ("/apis/resource.k8s.io/v1", "resourceclaims"),
     "ValidatingWebhookConfiguration": (
         "/apis/admissionregistration.k8s.io/v1",
         "validatingwebhookconfigurations",
@@ -44,6 +46,7 @@ CLUSTER_WIDE = frozenset(
         "ClusterRole",
         "ClusterRoleBinding",
         "CustomResourceDefinition",
+        "ResourceSlice",
         "ValidatingWebhookConfiguration",
     }
 )

@@ -58,7 +58,7 @@ def clear(bed: Bed) -> None:
 @pytest.fixture(scope="session")
 def operator_kubeconfig(bed: Bed) -> Path:
     """The kubeconfig of a user with exactly the rights that the operator needs, and no more."""
-    return user_with(bed, "hangar-operator", (*NEEDED["force"], *NEEDED["deploy"], *OPTIONAL))
+    return user_with(bed, "hangar-operator", (*NEEDED["force"], *NEEDED["scale"], *NEEDED["deploy"], *OPTIONAL))
 
 
 @pytest.fixture(scope="module")
