@@ -20,6 +20,7 @@ from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import ClusterSettings, StepKey, StepName, View, key_of, retry_at
 from hangar.operator.desired import OnGraph, WhatIsDesired
 from hangar.operator.documents import result_doc
+from hangar.operator.inventory import News, drains_of
 from hangar.operator.pace import Pace
 from hangar.operator.questions import Questions
 from hangar.operator.turn import ENDING, OpenJob, turn, view_of
@@ -198,6 +199,12 @@ class Conductor:
         steps += self._unmark(snapshot, now)
         steps += self._converge(left, now, times)
         return Turned(tuple(steps), min(times, default=None))
+
+    @property
+    def news(self) -> News:
+        """Return what is to be told of graphs beside what is seen of them, as of the last turn."""
+        drains = drains_of(self._view.claims, self._view.snapshot) if self._view is not None else {}
+        return News(drains, self.desired.unwritten if self.desired.is_heard else None)
 
     def foresee(self, now: datetime) -> None:
         """Answer what users ask, on the view of the last turn."""
