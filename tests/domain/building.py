@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from hangar.domain.decision import Answer, Answered, Evict, Step
 from hangar.domain.devices import DeviceClaim, DeviceSlice
-from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
+from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid, WorkloadName
 from hangar.domain.index import ClusterIndex
 from hangar.domain.kind import Job, M, P
 from hangar.domain.placing import Quota, Requirement, SelectorOp, Volume, VolumeClaim
@@ -22,7 +22,7 @@ from hangar.domain.snapshot import (
     Snapshot,
 )
 from hangar.domain.view import Claims, StepKey, View, key_of
-from hangar.domain.workloads.graph import Component, Desired, Graph, GraphRef, Role
+from hangar.domain.workloads.graph import Adapter, Component, Desired, Graph, GraphRef, Role
 
 NOON = datetime(2026, 10, 27, 12, tzinfo=UTC)
 OP = OperationId("op_01")
@@ -30,6 +30,7 @@ OTHER_OP = OperationId("op_02")
 GPU = "nvidia.com/gpu"
 API = OwnerRef("Deployment", "api", OwnerUid("api"))
 LLAMA = GraphRef("serving", "llama")
+CHAT = WorkloadName("chat")
 Object: TypeAlias = Node | Pod | Owner | Budget | VolumeClaim | Volume | Quota | Graph | DeviceSlice | DeviceClaim
 
 
@@ -139,6 +140,13 @@ def a_component(name: str = "decode", replicas: int = 2, **fields: Any) -> Compo
     """Return a component that decodes, each pod on one GPU."""
     given: dict[str, Any] = {"role": Role.DECODE, "gpus_per_pod": 1}
     return Component(name, replicas=replicas, **(given | fields))
+
+
+def behind_adapter(name: str = "decode", replicas: int = 2, given: int | None = None, **fields: Any) -> Component:
+    """Return a component whose adapter, of UID NAME-adapter, was given this number, the component's own by default."""
+    number = replicas if given is None else given
+    adapter = Adapter(f"llama-{name}", f"{name}-adapter", "1", number)
+    return a_component(name, replicas, has_adapter=True, **({"adapter": adapter} | fields))
 
 
 def a_graph(*components: Component, ref: GraphRef = LLAMA, version: str = "1", **fields: Any) -> Graph:

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from hangar.domain.decision import End, Go
+from hangar.domain.limits import RIVAL_WATCH_S
 from hangar.domain.operation import Phase
 from hangar.domain.workloads.carrying import RolloutMemory, RolloutParams
 from hangar.domain.workloads.kind import SetPaused
 from hangar.kinds.workload_pause import KIND, decide, refuse, touches
-from tests.domain.building import NOON
+from tests.domain.building import NOON, at
 from tests.domain.workloads.building import (
     CLUSTERS,
     FRA,
@@ -76,7 +77,7 @@ def test_an_override_pauses_all_the_same_and_the_result_warns() -> None:
     assert refuse(params, workload, None) is None
     assert decide(a_job(params, RolloutMemory()), workload, NOON).changes == (SetPaused(on=True),)
     done = replace(workload, deployments=(with_rivals(a_deployment(FRA, 0), HPA),), is_paused=True)
-    decided = decide(a_job(params, RolloutMemory(is_made=True)), done, NOON)
+    decided = decide(a_job(params, RolloutMemory(is_made=True, stands_since=NOON)), done, at(RIVAL_WATCH_S))
     assert isinstance(decided.outcome, End)
     assert decided.outcome.details["warnings"] == [
         "the number of decode of serving/llama on fra-1 may be changed again by HorizontalPodAutoscaler llama"

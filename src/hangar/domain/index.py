@@ -11,7 +11,7 @@ from hangar.domain.placing import ANY_LABEL, Quota, Volume, VolumeClaim, labels_
 from hangar.domain.snapshot import Budget, Node, Owner, Pod, Snapshot
 from hangar.domain.workloads.graph import Component, Graph, GraphRef
 from hangar.domain.workloads.joining import Autoscaler, Joining, PartAdapter
-from hangar.domain.workloads.members import Part, part_of
+from hangar.domain.workloads.members import Part
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -282,9 +282,7 @@ class ClusterIndex:
 
 def _part(pod: Pod) -> Part | None:
     """Return what a pod that has not finished is a part of."""
-    if pod.is_finished:
-        return None
-    return part_of(pod.ref.namespace, pod.labels, None if pod.controller is None else pod.controller.kind)
+    return None if pod.is_finished else pod.part
 
 
 def _ways_of(pod: Pod) -> list[Way]:

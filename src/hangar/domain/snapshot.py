@@ -17,6 +17,7 @@ from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.placing import NO_DEMANDS, Demands, Quota, Requirement, Volume, VolumeClaim
 from hangar.domain.workloads.graph import Graph, GraphRef
+from hangar.domain.workloads.members import Part, part_of
 
 T = TypeVar("T")
 
@@ -151,6 +152,11 @@ class Pod:
     def group(self) -> Group | None:
         """Return the group without which it does not serve, None where it serves by itself."""
         return group_of(self.ref.namespace, self.labels)
+
+    @property
+    def part(self) -> Part | None:
+        """Return which component of which graph it is of, None where it is of none."""
+        return part_of(self.ref.namespace, self.labels, None if self.controller is None else self.controller.kind)
 
     @property
     def is_finished(self) -> bool:

@@ -15,6 +15,7 @@ from hangar.domain.ids import NodeName, NodeUid, OperationId, OwnerUid, PodUid, 
 from hangar.domain.limits import EVICTIONS_PER_MINUTE_MAX, RETRY_FIRST_S, RETRY_MAX_S, SETTLE_S
 from hangar.domain.snapshot import Pod, Snapshot
 from hangar.domain.workloads.graph import GraphRef
+from hangar.domain.workloads.members import Part
 
 
 class StepName(StrEnum):
@@ -51,7 +52,8 @@ class Claims:
 
     `draining`: the node it empties. `baselines`: ready units (groups, or single pods) of each owner before it began.
     `sent`: evictions that its memory lists as about to be sent, and since when. `moved`: the owners of those pods.
-    `group_sizes`: how many pods a group of an owner had. `vanished`: owners that are taken to be gone.
+    `group_sizes`: how many pods a group of an owner had. `vanished`: owners that are taken to be gone. `parts`: which
+    component of a graph an owner is, where it is one.
     """
 
     draining: tuple[NodeName, NodeUid] | None = None
@@ -60,6 +62,7 @@ class Claims:
     moved: frozenset[OwnerUid] = frozenset()
     group_sizes: Mapping[OwnerUid, int] = field(default_factory=dict)
     vanished: frozenset[OwnerUid] = frozenset()
+    parts: Mapping[OwnerUid, Part] = field(default_factory=dict)
 
 
 NO_CLAIMS = Claims()

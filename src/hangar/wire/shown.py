@@ -87,6 +87,7 @@ class PlannedMove:
     """One pod that would be evicted. `fits`: fits, does_not_fit or unknown; `node` is one that has room for it.
 
     `group` names the group of pods that restarts as a whole with it; `why` what is in the way, or not known.
+    `workload` and `component` are what it is a replica of, null where it is of none.
     """
 
     pod: str
@@ -96,6 +97,8 @@ class PlannedMove:
     group: str | None
     requests: dict[str, int]
     why: str | None
+    workload: str | None = None
+    component: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
