@@ -1,6 +1,7 @@
 """Graphs behind scaling adapters, those that others hold, and those that are created and removed."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def shown(world: World, name: str = "Decode") -> tuple[Graph, Component]:
     return graph, component
 
 
-def scale(world: World, replicas: int, **changes: str) -> Answer:
+def scale(world: World, replicas: int, **changes: Any) -> Answer:
     adapter = shown(world)[1].adapter
     assert adapter is not None
     step = Scale(REF, "Decode", adapter.name, adapter.uid, adapter.version, replicas)
