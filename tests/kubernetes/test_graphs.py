@@ -182,7 +182,9 @@ def test_what_is_desired_is_written_turn_by_turn_while_its_operator_writes_too(
             answers: list[Answer] = []
             for rev in range(1, 9):
                 desired = Desired(CHAT, rev, {"prefill": rev % 3, "decode": rev % 4})
-                while steps := converge([desired], View(now_shown(stage)), stage.cluster.now()).steps:
+                while steps := converge(
+                    [desired], (), frozenset({"scale"}), View(now_shown(stage)), stage.cluster.now()
+                ).steps:
                     answers += [await take(stage, step) for _, step in steps]
                 assert not has_drifted(shown(stage), desired)
             await settled(stage, desired)
