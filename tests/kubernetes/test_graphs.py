@@ -73,9 +73,6 @@ async def settled(stage: KubernetesStage, desired: Desired) -> Graph:
     return await until(stage, f"the graph runs {dict(desired.counts)}", look)
 
 
-SCALE = frozenset({"scale"})
-
-
 def shown(stage: KubernetesStage) -> Graph:
     return now_shown(stage).graphs[CHAT]
 
@@ -185,7 +182,9 @@ def test_what_is_desired_is_written_turn_by_turn_while_its_operator_writes_too(
             answers: list[Answer] = []
             for rev in range(1, 9):
                 desired = Desired(CHAT, rev, {"prefill": rev % 3, "decode": rev % 4})
-                while steps := converge([desired], [], SCALE, View(now_shown(stage)), stage.cluster.now()).steps:
+                while steps := converge(
+                    [desired], (), frozenset({"scale"}), View(now_shown(stage)), stage.cluster.now()
+                ).steps:
                     answers += [await take(stage, step) for _, step in steps]
                 assert not has_drifted(shown(stage), desired)
             await settled(stage, desired)

@@ -1,11 +1,12 @@
 """The conductor and what is desired of graphs: written while it is the newest, with or without operations."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from hangar.domain.decision import Accepted, Apply, Busy, Trouble
+from hangar.domain.decision import Accepted, Apply, Busy, Go, Progress, Trouble
 from hangar.domain.ids import NodeName, NodeUid
+from hangar.domain.kind import Job
 from hangar.domain.limits import HELD_MAX_S, RETRY_FIRST_S
-from hangar.domain.view import Claims
+from hangar.domain.view import Claims, View
 from hangar.domain.workloads.errands import errand
 from hangar.domain.workloads.graph import Graph, GraphRef
 from hangar.domain.workloads.members import Part
@@ -24,7 +25,7 @@ from tests.domain.building import (
     at,
     desired,
 )
-from tests.operator.scripted import EVICT_A, Stage, a_doc, going
+from tests.operator.scripted import EVICT_A, Memory, Params, Stage, a_doc, going
 
 SCALE = frozenset({"cordon", "drain", "scale"})
 ERRAND = errand(desired(7))
@@ -161,8 +162,12 @@ def test_a_reduction_sees_what_was_evicted_in_the_same_turn() -> None:
     """One ledger: what the operations of a turn decide counts for what is written after them."""
     stage = Stage(snapshot=a_snapshot(a_node(), a_graph(a_component(replicas=3)), an_owner(), *REPLICAS), allowed=SCALE)
     node, moved, parts = (NodeName("n1"), NodeUid("n1-uid")), frozenset({API.uid}), {API.uid: Part(LLAMA, "decode")}
-    stage.script.holds = Claims(node, {API.uid: 3}, moved=moved, parts=parts)
-    stage.script.says = going(1, EVICT_A)
+
+    def evicting(job: Job[Params, Memory], view: View, now: datetime) -> Go[Memory]:
+        stage.script.holds = Claims(node, {API.uid: 3}, moved=moved, parts=parts)
+        return Go(Memory(1), Progress(0, 1, "pods", "evicting"), (EVICT_A,))
+
+    stage.script.says = evicting
     stage.conductor.heard(SyncAnswer(seen=1, jobs=[a_doc(phase="running")], desired=[row(decode=1)]), stage.now)
     stage.turn()
     assert [each.code for each in stage.conductor.desired.unwritten.values()] == ["draining"]

@@ -44,6 +44,7 @@ def test_what_is_to_be_removed_is_removed_unless_something_is_desired_of_it() ->
     both = heard(REMOVAL, row())
     assert [type(step) for _, step in both.converge(view, NOON).steps] == [Apply]
     assert both.why_withheld(LEAVING, REMOVE) == GONE_BY_NOW
+    assert both.errands == {ROW, FALLING}
 
 
 def test_every_step_leaves_as_long_as_it_is_what_is_desired() -> None:
