@@ -125,8 +125,9 @@ def access() -> str:
         "Access rules in Kubernetes",
         "What the operator needs for each member of a cluster's allowed set. What is not granted is not allowed: the "
         "operator asks Kubernetes at its start. What is `optional` makes it see sooner that a pod would fit nowhere, "
-        "and which autoscalers write the numbers of graphs; nothing is refused without it. Beside these: `get` on the namespace `kube-system`, whose UID pins the "
-        "cluster. Every account may ask about its own access as Kubernetes comes.",
+        "and which autoscalers write the numbers of graphs; nothing is refused without it. Beside these: `get` on the "
+        "namespace `kube-system`, whose UID pins the cluster. Every account may ask about its own access as Kubernetes "
+        "comes.",
         table(header, rows),
         "## As a manifest\n\nFor all that this version can do; the namespace and the account are made here, too.",
         f"```yaml\n{manifest()}```",

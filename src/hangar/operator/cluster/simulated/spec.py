@@ -68,13 +68,17 @@ class WorkloadSpec:
 
 @dataclass(frozen=True, slots=True)
 class ComponentSpec:
-    """A component of a graph; each of its replicas is `node_count` pods, which serve only together."""
+    """A component of a graph; each of its replicas is `node_count` pods, which serve only together.
+
+    `has_adapter`: it asks for a scaling adapter, which the graph's operator makes.
+    """
 
     name: str
     role: Role
     replicas: int = 1
     template: PodTemplate = PodTemplate()
     node_count: int = 1
+    has_adapter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
