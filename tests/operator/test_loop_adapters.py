@@ -32,8 +32,8 @@ def a_graph(*rivals: RivalSpec, prefill: int = 2, decode: int = 2, both: bool = 
 
     def prepare(hub: FakeHub, cluster: Stumbling) -> None:
         parts = (
-            ComponentSpec("prefill", Role.PREFILL, prefill, WORKER, adapter=True),
-            ComponentSpec("decode", Role.DECODE, decode, WORKER, adapter=both),
+            ComponentSpec("prefill", Role.PREFILL, prefill, WORKER, has_adapter=True),
+            ComponentSpec("decode", Role.DECODE, decode, WORKER, has_adapter=both),
         )
         cluster.world.add_graph(GraphSpec("llama", parts, "serving", rivals))
 

@@ -21,7 +21,7 @@ WORKER = PodTemplate({GPU: 1}, ready_after_s=5.0, terminate_after_s=3.0)
 def a_spec(*rivals: RivalSpec) -> GraphSpec:
     parts = (
         ComponentSpec("prefill", Role.PREFILL, 2, WORKER),
-        ComponentSpec("Decode", Role.DECODE, 2, WORKER, adapter=True),
+        ComponentSpec("Decode", Role.DECODE, 2, WORKER, has_adapter=True),
     )
     return GraphSpec("llama", parts, "serving", rivals)
 

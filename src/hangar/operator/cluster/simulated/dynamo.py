@@ -176,7 +176,7 @@ class Dynamo:
 
 def _component(spec: ComponentSpec) -> Component:
     gpus = spec.template.requests.get(GPU, 0)
-    return Component(spec.name, spec.role, spec.replicas, spec.node_count, gpus, has_adapter=spec.adapter)
+    return Component(spec.name, spec.role, spec.replicas, spec.node_count, gpus, has_adapter=spec.has_adapter)
 
 
 def _workload(graph: GraphSpec, spec: ComponentSpec, replicas: int) -> WorkloadSpec:

@@ -70,7 +70,7 @@ class WorkloadSpec:
 class ComponentSpec:
     """A component of a graph; each of its replicas is `node_count` pods, which serve only together.
 
-    With `adapter` its number is written through a scaling adapter alone.
+    With `has_adapter` its number is written through a scaling adapter alone, which the graph's operator makes.
     """
 
     name: str
@@ -78,7 +78,7 @@ class ComponentSpec:
     replicas: int = 1
     template: PodTemplate = PodTemplate()
     node_count: int = 1
-    adapter: bool = False
+    has_adapter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
