@@ -65,17 +65,18 @@ def resolve_workload(connection: Connection, name: str, path: str) -> WorkloadRe
 
 
 def check_leave(connection: Connection, clusters: tuple[ClusterName, ...], what: str, need: str = "scale") -> None:
-    """Raise OPERATION_NOT_ALLOWED, naming them, where clusters do not allow workloads to be scaled."""
+    """Raise OPERATION_NOT_ALLOWED, naming them, where clusters do not allow what is needed, `scale` or `deploy`."""
     refusing = []
     for name in clusters:
         cluster = find_cluster(connection, name)
         if cluster is None or need not in cluster.allowed:
             refusing.append(name)
     if refusing:
+        values = "`manage`" if need == "deploy" else "`scale` or `manage`"
         detail = (
             f"{what} needs `{need}`, which {', '.join(refusing)} {'does' if len(refusing) == 1 else 'do'} not allow; "
-            "nothing was changed anywhere. It is `cluster.workloads` in the chart of the operator there: `scale` or "
-            "`manage`. What Kubernetes does not grant the operator is not allowed either."
+            f"nothing was changed anywhere. It is `cluster.workloads` in the chart of the operator there: {values}. "
+            "What Kubernetes does not grant the operator is not allowed either."
         )
         context = {"clusters": list(refusing), "needs": need}
         raise Problem(ProblemCode.OPERATION_NOT_ALLOWED, detail, context=context)
