@@ -15,7 +15,7 @@ from hangar.hub.usecases.show_workloads import show_workload
 from hangar.hub.usecases.sync import jobs_of
 from hangar.hub.usecases.workloads import WorkloadRequest, apply_workload
 from hangar.wire import shown
-from hangar.wire.operator import ComponentDoc, DesiredDoc, GraphDoc, GraphKey, InventoryRequest, SyncAnswer
+from hangar.wire.operator import ComponentDoc, DesiredDoc, GraphDoc, GraphKey, InventoryRequest, NodeDoc, SyncAnswer
 from hangar.wire.problems import Problem
 from tests.hub.world import ADMIN, Operator, World
 
@@ -67,6 +67,7 @@ class Site:
         self.operator.open()
         self.operator.sync()
         self.graphs = {each.name: each for each in graphs or (a_graph(),)}
+        self.nodes: list[NodeDoc] = []
         self.tell()
 
     def tell(self, *graphs: GraphDoc, complete: bool = True) -> None:
@@ -85,7 +86,7 @@ class Site:
         """Send an inventory under the next number."""
         self.operator.inventory_n += 1
         grant, world = self.operator.grant, self.world
-        values: dict[str, Any] = {"n": self.operator.inventory_n, "complete": True, "nodes": []}
+        values: dict[str, Any] = {"n": self.operator.inventory_n, "complete": True, "nodes": self.nodes}
         request = InventoryRequest(session=grant.session, epoch=grant.epoch, **values | given)
         world.store.write(lambda tx: inventory(tx, self.name, request, world.rules, world.now_us))
 

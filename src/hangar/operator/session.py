@@ -8,7 +8,7 @@ from hangar.operator.cluster.port import Identity
 from hangar.wire.operator import PROTOCOL_VERSION, SessionRequest
 
 
-def session_request(identity: Identity, allowed: frozenset[str]) -> SessionRequest:
+def session_request(identity: Identity, allowed: frozenset[str], *, has_autoscaler: bool = False) -> SessionRequest:
     """Return what an operator asks for a session with; the incarnation is this start's own."""
     return SessionRequest(
         protocol=PROTOCOL_VERSION,
@@ -18,4 +18,5 @@ def session_request(identity: Identity, allowed: frozenset[str]) -> SessionReque
         allowed=sorted(allowed),
         operator_version=hangar.__version__,
         kubernetes_version=identity.version,
+        has_autoscaler=has_autoscaler,
     )

@@ -1,7 +1,7 @@
 """A workload over all its clusters: what is wanted of each, derived from a few inputs, and how far each is."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
@@ -26,7 +26,8 @@ class Deployment:
 
     `drained_by` is the operation that took the cluster out of the placement. `held` keeps the number where it is,
     whatever the placement says: while a drain hands over, and where a cancelled operation left it. `shape` is None
-    until the graph was seen; `room` is how many replicas more the cluster could run, None where that is not known.
+    until the graph was seen; `room` is how many replicas more the cluster could run, None where that is not known or
+    was not looked up, as of `silent_s` seconds ago where it is offline.
     `told` is what its operator said last of why it has not written something. `planned` is the graph that the
     workload's template would make, where the graph itself is made from it.
     """
@@ -40,7 +41,8 @@ class Deployment:
     held: int | None = None
     graph: Graph | None = None
     is_online: bool = True
-    room: int | None = None
+    room: int | None = field(default=None, compare=False)
+    silent_s: int | None = field(default=None, compare=False)
     told: Unwritten | None = None
     planned: Graph | None = None
 

@@ -199,6 +199,7 @@ clusters = Table(
     Column("allowed", Json, nullable=False, server_default="[]"),
     Column("kubernetes_version", Text),
     Column("operator_version", Text),
+    Column("has_autoscaler", Boolean, nullable=False, server_default=text("false")),
     Column("inventory_n", BigInteger, nullable=False, server_default="0"),
     Column("rev", Rev, nullable=False, server_default="0"),
 )

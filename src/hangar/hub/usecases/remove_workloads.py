@@ -16,6 +16,7 @@ from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.store.workload_rows import save_workload, workload_hold
 from hangar.hub.usecases.conduct import tell_desired
 from hangar.hub.usecases.removals import REMOVING, fate_of, forget
+from hangar.hub.usecases.rooms import weighed
 from hangar.hub.usecases.submit import check_free
 from hangar.hub.usecases.target_workload import check_leave, problem_of, resolve_workload
 from hangar.wire import shown
@@ -55,7 +56,7 @@ def delete_deployment(
         raise Problem(ProblemCode.NOT_FOUND, text, (FieldError("cluster", text),))
     _check_removals(tx, workload, (deployment,), keep=keep)
     rest = replace(workload, deployments=tuple(each for each in workload.deployments if each is not deployment))
-    placed = derived(rest, now_us)
+    placed = derived(weighed(tx.connection, rest, now_us), now_us)
     if isinstance(placed, Misfit):
         raise problem_of(Fail("no_room", f"the other clusters cannot take over: {misfit_text(placed)}"), "cluster")
     check_leave(tx.connection, _changing(rest, placed), f"deleting {name} from {cluster}")

@@ -13,6 +13,7 @@ from hangar.hub.store.tables import workloads
 from hangar.hub.store.workload_rows import WorkloadRecord, find_workload, workload_hold
 from hangar.hub.usecases.quotas import check_quota
 from hangar.hub.usecases.requests import OperationRequest
+from hangar.hub.usecases.rooms import weighed
 from hangar.hub.usecases.rules import Rules
 from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError, Problem, ProblemCode
@@ -31,7 +32,7 @@ class WorkloadTarget:
 
 
 def workload_target(
-    connection: Connection, request: OperationRequest, params: JsonObject, rules: Rules
+    connection: Connection, request: OperationRequest, params: JsonObject, rules: Rules, now_us: int
 ) -> WorkloadTarget:
     """Return what an operation is about, where it may begin.
 
@@ -43,7 +44,7 @@ def workload_target(
     if params.get("override") and not (request.reason or "").strip():
         text = "is missing: whoever overrides an autoscaler or a planner says why"
         raise Problem(ProblemCode.INVALID_VALUE, f"reason: {text}", (FieldError("reason", text),))
-    workload = resolve_workload(connection, request.target, path="target").workload
+    workload = weighed(connection, resolve_workload(connection, request.target, path="target").workload, now_us)
     check_leave(connection, kind.touches(workload, cluster), f"{kind.name} of {workload.name}")
     asked = msgspec.convert(params, kind.params)
     if (fail := kind.refuse(asked, workload, cluster)) is not None:

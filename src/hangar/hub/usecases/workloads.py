@@ -30,6 +30,7 @@ from hangar.hub.usecases.check_workloads import Binding, check_asked, check_shap
 from hangar.hub.usecases.conduct import change_workload, tell_desired
 from hangar.hub.usecases.quotas import check_quota
 from hangar.hub.usecases.removals import forget, release
+from hangar.hub.usecases.rooms import weighed
 from hangar.hub.usecases.show_workloads import show_workload
 from hangar.hub.usecases.submit import check_free
 from hangar.hub.usecases.target_workload import check_leave, problem_of, resolve_workload
@@ -91,7 +92,7 @@ def apply_workload(tx: Tx, who: Principal, name: str, request: WorkloadRequest, 
     check_shape(after, request.shape)
     check_leave(tx.connection, tuple(each.cluster for each in after.deployments), f"workload {name}")
     check_leave(tx.connection, _creating(before, after), f"creating the graphs of workload {name}", "deploy")
-    placed = derived(after, now_us)
+    placed = derived(weighed(tx.connection, after, now_us), now_us)
     if isinstance(placed, Misfit):
         raise problem_of(Fail("out_of_bounds", misfit_text(placed)), "replicas")
     if (fail := opposed_numbers(after, placed)) is not None:
@@ -109,7 +110,7 @@ def set_replicas(tx: Tx, who: Principal, name: str, replicas: int, now_us: int) 
     INVALID_VALUE, QUOTA_EXCEEDED.
     """
     require(who, Role.MAINTAINER)
-    workload = resolve_workload(tx.connection, name, path="name").workload
+    workload = weighed(tx.connection, resolve_workload(tx.connection, name, path="name").workload, now_us)
     check_leave(tx.connection, tuple(each.cluster for each in workload.open_deployments), f"scaling {name}")
     check_free(tx.connection, workload_hold(name), now_us)
     if (fail := refuse(ScaleParams(replicas=replicas), workload, None)) is not None:

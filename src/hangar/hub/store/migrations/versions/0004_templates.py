@@ -1,4 +1,4 @@
-"""Graphs that Wingsmith creates and removes, and why what is desired of a deployment is not written."""
+"""Graphs that Wingsmith creates and removes, why something is not written, and which clusters add nodes on demand."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,9 +10,12 @@ KEY = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Add templates, removals, and what operators say of what they cannot write."""
+    """Add templates, removals, and what operators say of themselves and of what they cannot write."""
     op.add_column("deployments", sa.Column("unwritten", sa.Text()))
     op.add_column("deployments", sa.Column("templated", sa.Boolean(), nullable=False, server_default=sa.text("false")))
+    op.add_column(
+        "clusters", sa.Column("has_autoscaler", sa.Boolean(), nullable=False, server_default=sa.text("false"))
+    )
     op.add_column("workloads", sa.Column("template", sa.Text()))
     op.create_table(
         "removals",
