@@ -3,7 +3,7 @@
 from dataclasses import asdict, replace
 from typing import Any
 
-from hangar.wire import shown
+from hangar.wire import plans, shown
 
 OPERATION = shown.Operation(
     id="op_01JC0000000000000000000001",
@@ -136,6 +136,7 @@ def a_workload(*deployments: shown.Deployment, **changes: Any) -> dict[str, Any]
         paused_at=None,
         policy=shown.Policy(division="divided", weighing="static", weights={}, min=0, max=None, bounds={}),
         shape=None,
+        template=None,
         gpus_per_replica=2,
         operation=None,
         created_at="2026-10-27T12:34:56.000Z",
@@ -172,9 +173,9 @@ def an_event(**changes: Any) -> dict[str, Any]:
     return asdict(replace(event, **changes))
 
 
-def a_move(pod: str = "serving/llama-0", **changes: Any) -> shown.PlannedMove:
+def a_move(pod: str = "serving/llama-0", **changes: Any) -> plans.PlannedMove:
     """Return a pod that would move to a node with room for it."""
-    move = shown.PlannedMove(
+    move = plans.PlannedMove(
         pod=pod,
         owner="deployment serving/llama",
         fits="fits",
@@ -186,9 +187,9 @@ def a_move(pod: str = "serving/llama-0", **changes: Any) -> shown.PlannedMove:
     return replace(move, **changes)
 
 
-def a_plan(*moves: shown.PlannedMove, **changes: Any) -> dict[str, Any]:
+def a_plan(*moves: plans.PlannedMove, **changes: Any) -> dict[str, Any]:
     """Return the plan of a drain that would begin."""
-    plan = shown.Plan(
+    plan = plans.Plan(
         type="node.drain",
         target="iad-1-n02",
         cluster="iad-1",

@@ -11,7 +11,8 @@ from hangar.domain.ids import ClusterName
 from hangar.domain.snapshot import Taint, Toleration
 from hangar.domain.workloads.graph import RivalKind, Role
 from hangar.domain.workloads.placement import Bounds, Division, Policy
-from hangar.hub.usecases.workloads import Binding, WorkloadRequest
+from hangar.hub.usecases.check_workloads import Binding
+from hangar.hub.usecases.workloads import WorkloadRequest
 from hangar.operator.cluster.simulated.spec import (
     GPU,
     BudgetSpec,

@@ -34,6 +34,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "leaving": "{subject} still has {pods} pod(s) that have not ended",
         "loading": "{subject} has {has} of {needs} {unit}s ready off the draining nodes{loading}",
         "namespace_terminating": "{subject} goes with its namespace, which is being deleted",
+        "not_created": "{subject} is to be created with {wants} replicas, and its operator has not done that yet{why}",
         "not_ready": "{subject} has {has} of {needs} replicas ready{why}",
         "not_written": "{subject} is to have {wants} replicas, and its operator has not written that yet{why}",
         "ordered": "{subject} is critical and waits until the other pods have left",

@@ -210,6 +210,9 @@ NODE_DEADLINE_DEFAULT_S = 600
 READY_DEADLINE_DEFAULT_S = 3600
 """Until a workload's replicas are ready: a large model loads for tens of minutes."""
 
+CREATION_UNSEEN_S = 60.0
+"""So long a graph that was to be created may turn up after its deployment was deleted; an operator tells in seconds."""
+
 REPLICAS_MAX = 100_000
 """More replicas than any fleet has GPUs: a slip of the finger, which would be written into real objects."""
 

@@ -148,6 +148,7 @@ def _no_room(job: Job, workload: Workload) -> Fail | None:
         return Fail("no_room", f"the other clusters cannot take over: {misfit_text(placed)}")
     short = [
         f"{each.cluster} would have to run {placed[each.cluster] - each.desired} more and has room for {each.room}"
+        + ("" if each.silent_s is None else f" (as of {each.silent_s} s ago, when it was last heard)")
         for each in after.open_deployments
         if each.room is not None and placed[each.cluster] - each.desired > each.room
     ]
@@ -218,4 +219,5 @@ KIND = WorkloadKind(
     touches=touches,
     deadline_s=lambda params: params.deadline_s,
     is_per_cluster=True,
+    needs_room=True,
 )

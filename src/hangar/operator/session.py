@@ -23,7 +23,7 @@ class Session:
     inventory_n: int = 0
 
 
-def session_request(identity: Identity, allowed: frozenset[str]) -> SessionRequest:
+def session_request(identity: Identity, allowed: frozenset[str], *, has_autoscaler: bool = False) -> SessionRequest:
     """Return what an operator asks for a session with; the incarnation is this start's own."""
     return SessionRequest(
         protocol=PROTOCOL_VERSION,
@@ -33,6 +33,7 @@ def session_request(identity: Identity, allowed: frozenset[str]) -> SessionReque
         allowed=sorted(allowed),
         operator_version=hangar.__version__,
         kubernetes_version=identity.version,
+        has_autoscaler=has_autoscaler,
     )
 
 

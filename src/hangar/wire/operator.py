@@ -19,7 +19,8 @@ class SessionRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     `incarnation` is fresh for each start of the process; `kinds` maps each kind it carries out to its version;
     `allowed` is what its settings allow, cut down by what Kubernetes grants. `held` are the operations that it was
-    carrying out when it lost its last session: after a restore the hub goes on with those alone.
+    carrying out when it lost its last session: after a restore the hub goes on with those alone. `has_autoscaler`:
+    nodes are added on demand.
     """
 
     protocol: int
@@ -30,6 +31,7 @@ class SessionRequest(msgspec.Struct, frozen=True, kw_only=True):
     operator_version: str = ""
     kubernetes_version: str = ""
     held: list[str] = []
+    has_autoscaler: bool = False
 
 
 class SessionGrant(msgspec.Struct, frozen=True, kw_only=True):

@@ -83,87 +83,6 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedMove:
-    """One pod that would be evicted. `fits`: fits, does_not_fit or unknown; `node` is one that has room for it.
-
-    `group` names the group of pods that restarts as a whole with it; `why` what is in the way, or not known.
-    `workload` and `component` are what it is a replica of, null where it is of none.
-    """
-
-    pod: str
-    owner: str | None
-    fits: str
-    node: str | None
-    group: str | None
-    requests: dict[str, int]
-    why: str | None
-    workload: str | None = None
-    component: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftPod:
-    """One pod of the node that would be left where it is, and why."""
-
-    pod: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedBudget:
-    """One budget that paces the drain: `pods` under it, `allowed` at once now, so at least `steps` in a row."""
-
-    budget: str
-    pods: int
-    allowed: int
-    steps: int
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedLoss:
-    """What a workload loses on the way: `ready` now, `moving` off the node, `lowest` that it may fall to."""
-
-    owner: str
-    ready: int
-    moving: int
-    lowest: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Obstruction:
-    """What would make the operation fail before it moved anything."""
-
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What an operation would do if it began now: nothing was changed for it, and it is no promise.
-
-    `fits`: fits, does_not_fit or unknown. `obstructions` are empty where it would begin. `expected_duration_s` is
-    null where nothing is known to reckon with; `basis` says what it was reckoned from.
-    """
-
-    type: str
-    target: str
-    cluster: str
-    params: JsonObject
-    message: str
-    fits: str
-    moves: list[PlannedMove]
-    skipped: list[LeftPod]
-    obstructions: list[Obstruction]
-    warnings: list[str]
-    budgets: list[PlannedBudget]
-    losses: list[PlannedLoss]
-    expected_duration_s: int | None
-    basis: str
-    planned_at: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cordon:
     """Whose cordon a node carries; `manager` is the field manager in Kubernetes."""
 
@@ -296,7 +215,8 @@ class Deployment:
 class Workload:
     """One workload. `replicas` is the global number; `placement` says what it means in all, `ready` what serves.
 
-    `state`: running, paused, reconciling or drifted. `gpus_per_replica` is null where it cannot be counted.
+    `state`: running, paused, reconciling or drifted. `gpus_per_replica` is null where it cannot be counted. `template`
+    is what graphs are created from that were not there.
     """
 
     name: str
@@ -309,10 +229,31 @@ class Workload:
     paused_at: str | None
     policy: Policy
     shape: dict[str, int] | None
+    template: JsonObject | None
     gpus_per_replica: int | None
     operation: str | None
     created_at: str
     deployments: list[Deployment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedGraph:
+    """What becomes of a graph whose deployment was deleted. `fate`: removed, unseen, adopted, kept or missing."""
+
+    cluster: str
+    namespace: str
+    graph: str
+    fate: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """That a workload was deleted, or with `cluster` its deployment there, and what becomes of the graphs."""
+
+    workload: str
+    cluster: str | None
+    graphs: list[RemovedGraph]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from hangar.domain.plan import Fits, LeftPod, Obstruction, Plan, PlannedBudget, 
 from hangar.domain.snapshot import OwnerRef, PodPhase, Toleration
 from hangar.domain.view import View
 from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL
-from hangar.wire import shown
+from hangar.wire import plans
 from tests.domain.building import (
     CHAT,
     GPU,
@@ -161,12 +161,12 @@ def test_what_is_shown_of_a_plan_has_the_same_fields() -> None:
     """What stands around a plan is the request it answers."""
     around = {"type", "target", "cluster", "params", "planned_at"}
     pairs = (
-        (Plan, shown.Plan),
-        (PlannedMove, shown.PlannedMove),
-        (PlannedBudget, shown.PlannedBudget),
-        (PlannedLoss, shown.PlannedLoss),
-        (LeftPod, shown.LeftPod),
-        (Obstruction, shown.Obstruction),
+        (Plan, plans.Plan),
+        (PlannedMove, plans.PlannedMove),
+        (PlannedBudget, plans.PlannedBudget),
+        (PlannedLoss, plans.PlannedLoss),
+        (LeftPod, plans.LeftPod),
+        (Obstruction, plans.Obstruction),
     )
     for ours, theirs in pairs:
         assert {each.name for each in fields(ours)} == {each.name for each in fields(theirs)} - around

@@ -83,7 +83,9 @@ def test_what_cannot_be_placed_is_refused_as_that() -> None:
 
 def test_an_autoscaler_says_what_it_does_with_nothing_alone() -> None:
     workload = a_workload(with_rivals(a_deployment(FRA), HPA))
-    to_none, to_one = opposed_numbers(workload, {FRA: 0}), opposed_numbers(workload, {FRA: 1})
+    to_none, to_one = (
+        opposed_numbers(workload, replace(workload, deployments=(a_deployment(FRA, number),))) for number in (0, 1)
+    )
     assert to_none is not None
     assert to_one is not None
     assert "may scale it back up to its minReplicas" in to_none.message

@@ -34,6 +34,8 @@ BY_HAND = a_deployment(graph=a_graph(5, rev=7, by="kubectl-edit"))
     [
         (a_deployment(graph=None), "graph_missing"),
         (a_deployment(shape=None), "graph_missing"),
+        (a_deployment(graph=None, planned=a_graph(1, rev=None)), "not_created"),
+        (a_deployment(desired=0, graph=None, planned=a_graph(1, rev=None)), None),
         (a_deployment(graph=replace(a_graph(2, rev=6), is_paused=True)), "graph_paused"),
         (BY_HAND, "drifted"),
         (a_deployment(is_written=False), "not_written"),

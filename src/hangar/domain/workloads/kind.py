@@ -83,7 +83,7 @@ class WorkloadKind(Generic[P, M]):
 
     `params` and `memory` are as those of a `Kind`. `touches` names the clusters whose leave it needs. `refuse` says
     why one must not be made now; None lets it be. `deadline_s` is after how long it fails. `is_per_cluster`: it is
-    about one deployment, by its cluster.
+    about one deployment, by its cluster. `needs_room`: when it begins it looks at how much more each cluster could run.
     """
 
     name: str
@@ -96,6 +96,7 @@ class WorkloadKind(Generic[P, M]):
     touches: Callable[[Workload, ClusterName | None], tuple[ClusterName, ...]]
     deadline_s: Callable[[P], int]
     is_per_cluster: bool = False
+    needs_room: bool = False
     needs: Literal["scale"] = "scale"
     runs_in: Literal["hub"] = "hub"
 

@@ -40,11 +40,15 @@ def opposed(workload: Workload, *changes: Change) -> Fail | None:
     for each in changes:
         after = changed(after, each)
     placed = placement(after)
-    return None if isinstance(placed, Misfit) else opposed_numbers(workload, placed)  # a misfit is refused as such
+    return None if isinstance(placed, Misfit) else _opposed(workload, placed)  # a misfit is refused as such
 
 
-def opposed_numbers(workload: Workload, placed: Mapping[ClusterName, int]) -> Fail | None:
-    """Return why clusters must not get other numbers: an autoscaler or a planner writes one of them."""
+def opposed_numbers(before: Workload, after: Workload) -> Fail | None:
+    """Return why deployments must not get other numbers: an autoscaler or a planner writes one of them."""
+    return _opposed(before, {each.cluster: each.desired for each in after.deployments})
+
+
+def _opposed(workload: Workload, placed: Mapping[ClusterName, int]) -> Fail | None:
     texts = [
         f"{rival} writes {_what(deployment, rival)}{_back(rival, placed[deployment.cluster])}"
         for deployment in workload.deployments

@@ -38,15 +38,19 @@ def waiting(deployment: Deployment, *, until_ready: bool) -> Blocker | None:
     """Return what a deployment is waited for, None where it is done."""
     subject = f"{deployment.cluster}/{deployment.ref}"
     graph = deployment.graph
-    if graph is None or deployment.shape is None:
+    unwritten = deployment.unwritten
+    why = "" if unwritten is None else f": {unwritten.why} ({unwritten.code})"
+    if deployment.is_spared:
+        return None
+    if deployment.described is None or deployment.shape is None:
         return blocker("graph_missing", subject)
+    if graph is None:
+        return blocker("not_created", subject, wants=deployment.desired, why=why)
     if graph.is_paused:
         return blocker("graph_paused", subject)
     if deployment.state is DeploymentState.DRIFTED:
         return blocker("drifted", subject, by=drifters(deployment), wants=deployment.desired)
     if not deployment.is_written:
-        unwritten = deployment.unwritten
-        why = "" if unwritten is None else f": {unwritten.why} ({unwritten.code})"
         return blocker("not_written", subject, wants=deployment.desired, why=why)
     if not until_ready or deployment.is_converged:
         return None

@@ -27,7 +27,7 @@ from hangar.hub.usecases.foresee import ask, offline, read_answer
 from hangar.hub.usecases.queries import OperationFilters, get_operation, list_operations
 from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.submit import submit
-from hangar.wire import shown
+from hangar.wire import plans, shown
 
 router = APIRouter(prefix="/v1/operations", tags=["operations"], dependencies=[Depends(known_parameters)])
 
@@ -46,7 +46,7 @@ class _Encoded(msgspec.Struct, frozen=True):
     summary="Create an operation",
     responses={
         202: {"model": shown.Operation},
-        200: {"model": shown.Operation | shown.Plan, "description": "The key's operation; with dry_run, the plan"},
+        200: {"model": shown.Operation | plans.Plan, "description": "The key's operation; with dry_run, the plan"},
     },
     openapi_extra=json_body(CreateOperation, {KEY_HEADER: "repeats of a request with one key are one operation"}),
 )
@@ -69,7 +69,7 @@ async def create(
     return json_response(submitted.operation, 202, headers)
 
 
-async def _foresee(request: Request, hub: Hub, who: Principal, asked: OperationRequest) -> shown.Plan:
+async def _foresee(request: Request, hub: Hub, who: Principal, asked: OperationRequest) -> plans.Plan:
     """Return the operator's plan. Raises CLUSTER_OFFLINE where it does not come within QUESTION_TIMEOUT_S."""
     rules = hub.rules()
     id_ = question_id(hub.time.now_us(), rules.randbits)

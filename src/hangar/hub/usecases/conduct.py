@@ -19,6 +19,7 @@ from hangar.hub.store.tables import IS_OPEN, operations, runs
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.store.workload_rows import find_workload, save_workload, workload_hold
 from hangar.hub.usecases.ending import end_operation, operation_subject
+from hangar.hub.usecases.rooms import weighed, with_room
 from hangar.hub.usecases.rules import Rules, us
 from hangar.hub.usecases.waiting import dated
 from hangar.wire.documents import progress_doc
@@ -108,10 +109,14 @@ def _decide(tx: Tx, kind: AnyWorkloadKind, record: OperationRecord, now_us: int)
         text = f"workload {record.target} is gone"
         end_operation(tx, record, Phase.FAILED, now_us, code="workload_gone", message=text)
         return False
-    decided = kind.decide(_job(kind, record), found.workload, from_us(now_us))
+    workload = found.workload
+    if record.memory is None:  # Only a beginning places anew by room: what runs by then is not to move again.
+        looks = with_room if kind.needs_room else weighed
+        workload = looks(tx.connection, workload, now_us)
+    decided = kind.decide(_job(kind, record), workload, from_us(now_us))
     if decided.changes:
         try:
-            change_workload(tx, found.workload, decided.changes, now_us)
+            change_workload(tx, workload, decided.changes, now_us)
         except MisfitError as error:
             text = f"{error}; nothing more was changed"
             end_operation(tx, record, Phase.FAILED, now_us, code="out_of_bounds", message=text)

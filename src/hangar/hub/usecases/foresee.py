@@ -13,7 +13,7 @@ from hangar.hub.store.tx import Tx
 from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.rules import Rules, us
 from hangar.hub.usecases.submit import check_free, check_request, resolve_allowed
-from hangar.wire import shown
+from hangar.wire import plans
 from hangar.wire.operator import AnswerDoc, JsonObject, QuestionDoc
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
@@ -91,7 +91,7 @@ def take_answer(tx: Tx, cluster: str, answer: AnswerDoc) -> None:
         tx.touch_question(answer.id, cluster)
 
 
-def read_answer(connection: Connection, asked: Asked, now_us: int) -> shown.Plan | None:
+def read_answer(connection: Connection, asked: Asked, now_us: int) -> plans.Plan | None:
     """Return the plan, or None while there is no answer. Raises UNSUPPORTED_KIND, NOT_FOUND or CLUSTER_OFFLINE."""
     stored = connection.execute(_ANSWER_OF, {"wanted": asked.id}).scalar_one_or_none()
     if stored is None:
@@ -101,7 +101,7 @@ def read_answer(connection: Connection, asked: Asked, now_us: int) -> shown.Plan
         raise offline(asked.cluster, f"cannot say: {answer.refusal}")
     about = {"type": asked.type, "target": asked.target, "cluster": asked.cluster, "params": asked.params}
     try:
-        return msgspec.convert(answer.plan | about | {"planned_at": milliseconds(now_us)}, shown.Plan)
+        return msgspec.convert(answer.plan | about | {"planned_at": milliseconds(now_us)}, plans.Plan)
     except msgspec.ValidationError as error:
         text = f"the plan of {asked.cluster}'s operator cannot be understood, it is of another release: {error}"
         raise Problem(ProblemCode.UNSUPPORTED_KIND, text) from error

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
 import msgspec
 from sqlalchemy import delete, select, update
@@ -15,11 +14,9 @@ from hangar.hub.store.tables import deployments, graphs
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.store.workload_rows import WorkloadRecord, find_workload, save_workload, shape_for
 from hangar.hub.usecases.conduct import conduct_workloads
+from hangar.hub.usecases.removals import Key, note_unremoved, settle_removals
 from hangar.hub.usecases.rules import Rules
 from hangar.wire.operator import GraphDoc, InventoryRequest
-
-Key: TypeAlias = tuple[str, str]
-"""A graph's namespace and name."""
 
 
 def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, now_us: int) -> None:
@@ -32,6 +29,7 @@ def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, n
     if request.complete:
         gone = known.keys() - told.keys()
     changed = {key: doc for key, doc in told.items() if known.get(key) != doc}
+    settle_removals(tx, cluster, told, gone, now_us, is_complete=request.complete)
     gone &= known.keys()
     if not changed and not gone:
         return
@@ -45,6 +43,7 @@ def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, n
     for namespace, name in sorted(gone):
         here = (graphs.c.cluster == cluster, graphs.c.namespace == namespace, graphs.c.name == name)
         tx.connection.execute(delete(graphs).where(*here))
+    _want_anew(tx, cluster, gone)
     for name, record in before.items():
         _learn_shapes(tx, name, now_us)
         _tell(tx, cluster, record, now_us)
@@ -64,7 +63,17 @@ def take_unwritten(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules
             here = (deployments.c.workload == row.workload, deployments.c.cluster == cluster)
             tx.connection.execute(update(deployments).where(*here).values(unwritten=stored))
             concerned.append(row.workload)
+    note_unremoved(tx, cluster, [each for each in request.unwritten if each.rev == 0])
     conduct_workloads(tx, concerned, rules, now_us)
+
+
+def _want_anew(tx: Tx, cluster: str, gone: Iterable[Key]) -> None:
+    """Wake the operator for graphs that are gone and are made from templates: it is told to create them again."""
+    lost = set(gone)
+    templated = select(deployments).where(deployments.c.cluster == cluster, deployments.c.templated)
+    for row in tx.connection.execute(templated).all():
+        if (row.namespace, row.graph) in lost:
+            tx.touch_deployment(row.workload, cluster)
 
 
 def _known(tx: Tx, cluster: str) -> Mapping[Key, GraphDoc]:

@@ -106,6 +106,7 @@ def present_workload(record: WorkloadRecord) -> shown.Workload:
         paused_at=None if record.paused_us is None else milliseconds(record.paused_us),
         policy=policy_doc(workload.policy),
         shape=record.shape,
+        template=record.template,
         gpus_per_replica=gpus_of(workload.deployments),
         operation=record.operation,
         created_at=whole_seconds(record.created_us),

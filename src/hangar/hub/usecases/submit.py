@@ -77,7 +77,7 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
             return Submitted(present.operation(earlier), is_replay=True)
     made = replace(_asked(who, request, entry, params), id=id_, created_us=created_us)
     if entry.runs_in == "hub":
-        record = replace(made, **asdict(workload_target(tx.connection, request, params, rules)))
+        record = replace(made, **asdict(workload_target(tx.connection, request, params, rules, now_us)))
     else:
         target = resolve_allowed(tx.connection, request, entry, params)
         record = replace(

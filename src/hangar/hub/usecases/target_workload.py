@@ -13,6 +13,7 @@ from hangar.hub.store.tables import workloads
 from hangar.hub.store.workload_rows import WorkloadRecord, find_workload, workload_hold
 from hangar.hub.usecases.quotas import check_quota
 from hangar.hub.usecases.requests import OperationRequest
+from hangar.hub.usecases.rooms import weighed
 from hangar.hub.usecases.rules import Rules
 from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError, Problem, ProblemCode
@@ -31,7 +32,7 @@ class WorkloadTarget:
 
 
 def workload_target(
-    connection: Connection, request: OperationRequest, params: JsonObject, rules: Rules
+    connection: Connection, request: OperationRequest, params: JsonObject, rules: Rules, now_us: int
 ) -> WorkloadTarget:
     """Return what an operation is about, where it may begin.
 
@@ -43,7 +44,7 @@ def workload_target(
     if params.get("override") and not (request.reason or "").strip():
         text = "is missing: whoever overrides an autoscaler or a planner says why"
         raise Problem(ProblemCode.INVALID_VALUE, f"reason: {text}", (FieldError("reason", text),))
-    workload = resolve_workload(connection, request.target, path="target").workload
+    workload = weighed(connection, resolve_workload(connection, request.target, path="target").workload, now_us)
     check_leave(connection, kind.touches(workload, cluster), f"{kind.name} of {workload.name}")
     asked = msgspec.convert(params, kind.params)
     if (fail := kind.refuse(asked, workload, cluster)) is not None:
@@ -65,17 +66,18 @@ def resolve_workload(connection: Connection, name: str, path: str) -> WorkloadRe
 
 
 def check_leave(connection: Connection, clusters: tuple[ClusterName, ...], what: str, need: str = "scale") -> None:
-    """Raise OPERATION_NOT_ALLOWED, naming them, where clusters do not allow workloads to be scaled."""
+    """Raise OPERATION_NOT_ALLOWED, naming them, where clusters do not allow what is needed, `scale` or `deploy`."""
     refusing = []
     for name in clusters:
         cluster = find_cluster(connection, name)
         if cluster is None or need not in cluster.allowed:
             refusing.append(name)
     if refusing:
+        values = "`manage`" if need == "deploy" else "`scale` or `manage`"
         detail = (
             f"{what} needs `{need}`, which {', '.join(refusing)} {'does' if len(refusing) == 1 else 'do'} not allow; "
-            "nothing was changed anywhere. It is `cluster.workloads` in the chart of the operator there: `scale` or "
-            "`manage`. What Kubernetes does not grant the operator is not allowed either."
+            f"nothing was changed anywhere. It is `cluster.workloads` in the chart of the operator there: {values}. "
+            "What Kubernetes does not grant the operator is not allowed either."
         )
         context = {"clusters": list(refusing), "needs": need}
         raise Problem(ProblemCode.OPERATION_NOT_ALLOWED, detail, context=context)
