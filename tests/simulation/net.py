@@ -51,7 +51,10 @@ class Weather:
 
 
 class SimulatedHub:
-    """The real use cases on the real store, up or down; a crash loses what is under way, never what was committed."""
+    """The real use cases on the real store, up or down; a crash loses what is under way, never what was committed.
+
+    `steps` counts the transactions that changed something; `on_step` is called right after each.
+    """
 
     def __init__(self, randbits: Callable[[int], int]) -> None:
         self.store = Store.in_memory()
@@ -63,6 +66,9 @@ class SimulatedHub:
         )
         self.admin = Principal("admin", Role.ADMIN)
         self.is_up = True
+        self.steps = 0
+        self.on_step: Callable[[], None] = lambda: None
+        self._news: dict[str, int] = {}
         self._changed: dict[str, asyncio.Event] = {}
         self.store.on_commit(self._wake)
 
@@ -76,8 +82,10 @@ class SimulatedHub:
         self.store.write(lambda tx: create_token(tx, self.admin, request, self.now_us()))
 
     def crash(self) -> None:
-        """Go down."""
+        """Go down; whoever waits for an answer finds the line dead."""
         self.is_up = False
+        for event in self._changed.values():
+            event.set()
 
     def start(self) -> None:
         """Come up again."""
@@ -100,10 +108,16 @@ class SimulatedHub:
         except Problem as problem:
             raise _refusal(problem) from problem
 
-    async def wait(self, cluster: str, timeout_s: float) -> None:
-        """Wait until the cluster's jobs may have changed."""
+    def news(self, cluster: str) -> int:
+        """Return how often the cluster's jobs may have changed so far."""
+        return self._news.get(cluster_key(cluster), 0)
+
+    async def wait(self, cluster: str, known: int, timeout_s: float) -> None:
+        """Wait until there is more news of the cluster's jobs than is `known`."""
         event = self._changed.setdefault(cluster_key(cluster), asyncio.Event())
         event.clear()
+        if self.news(cluster) > known:
+            return
         try:
             await asyncio.wait_for(event.wait(), timeout_s)
         except TimeoutError:
@@ -111,8 +125,12 @@ class SimulatedHub:
 
     def _wake(self, committed: Committed) -> None:
         for key in committed.woken:
+            self._news[key] = self._news.get(key, 0) + 1
             if key in self._changed:
                 self._changed[key].set()
+        if committed.last_rev:
+            self.steps += 1
+            self.on_step()
 
 
 class SimulatedChannel:
@@ -141,9 +159,15 @@ class SimulatedChannel:
     async def sync(self, request: SyncRequest) -> SyncAnswer:
         """Fetch all open operations, waiting for news."""
         name, hub = self._cluster, self._hub
-        answer = await self._call(lambda tx: sync(tx, name, request, hub.now_us()))
+        known: list[int] = []
+
+        def ask(tx: Tx) -> SyncAnswer:
+            known.append(hub.news(name))
+            return sync(tx, name, request, hub.now_us())
+
+        answer = await self._call(ask)
         if answer.seen <= request.seen and request.wait_s > 0:
-            await hub.wait(name, request.wait_s)
+            await hub.wait(name, known[0], request.wait_s)
             answer = await self._call(lambda tx: read_jobs(tx.connection, name, request, hub.now_us()))
         self.heard_cancels |= {job.id for job in answer.jobs if job.cancel}
         return answer
@@ -164,7 +188,7 @@ class SimulatedChannel:
         if self._is_lost():
             await pass_time(CALL_TIMEOUT_S)
             raise HubError("the request was lost")
-        answer = self._hub.do(act)
+        answer = self._deliver(act)
         if self._dice.random() < self._weather.doubled:
             asyncio.get_running_loop().call_later(self._delay_s(), self._again, act)
         await pass_time(self._delay_s())
@@ -172,6 +196,10 @@ class SimulatedChannel:
             await pass_time(CALL_TIMEOUT_S)
             raise HubError("the answer was lost")
         return answer
+
+    def _deliver(self, act: Callable[[Tx], T]) -> T:
+        """Let the hub act on a request that has arrived."""
+        return self._hub.do(act)
 
     def _is_lost(self) -> bool:
         return self.is_cut or self._dice.random() < self._weather.lost

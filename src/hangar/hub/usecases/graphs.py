@@ -10,9 +10,9 @@ from hangar.domain.workloads.graph import Unwritten
 from hangar.domain.workloads.rollout import drifters
 from hangar.domain.workloads.workload import Deployment, DeploymentState
 from hangar.hub.store.dialects import insert_or_replace
-from hangar.hub.store.tables import deployments, graphs
+from hangar.hub.store.tables import deployments, graphs, workloads
 from hangar.hub.store.tx import EventType, Subject, Tx
-from hangar.hub.store.workload_rows import WorkloadRecord, find_workload, save_workload, shape_for
+from hangar.hub.store.workload_rows import SELECT_WORKLOAD, WorkloadRecord, read_workloads, save_workload, shape_for
 from hangar.hub.usecases.conduct import conduct_workloads
 from hangar.hub.usecases.removals import Key, note_unremoved, settle_removals
 from hangar.hub.usecases.rules import Rules
@@ -25,7 +25,7 @@ def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, n
         return
     told = {(each.namespace, each.name): each for each in request.graphs}
     gone = {(each.namespace, each.name) for each in request.gone_graphs}
-    known = _known(tx, cluster)
+    known = _known(tx, cluster, None if request.complete else {name for _, name in (*told, *gone)})
     if request.complete:
         gone = known.keys() - told.keys()
     changed = {key: doc for key, doc in told.items() if known.get(key) != doc}
@@ -34,7 +34,7 @@ def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, n
     if not changed and not gone:
         return
     bound = _bound(tx, cluster, [*changed, *gone])
-    before = {name: found for name in bound if (found := find_workload(tx.connection, name)) is not None}
+    before = _read(tx, bound)
     for (namespace, name), doc in changed.items():
         values = {"cluster": cluster, "namespace": namespace, "name": name}
         values |= {"doc": msgspec.to_builtins(doc), "updated_us": now_us}  # type: ignore[dict-item]
@@ -44,9 +44,11 @@ def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, n
         here = (graphs.c.cluster == cluster, graphs.c.namespace == namespace, graphs.c.name == name)
         tx.connection.execute(delete(graphs).where(*here))
     _want_anew(tx, cluster, gone)
+    after = _read(tx, bound)
+    if _learn_shapes(tx, after.values(), now_us):
+        after = _read(tx, bound)
     for name, record in before.items():
-        _learn_shapes(tx, name, now_us)
-        _tell(tx, cluster, record, now_us)
+        _tell(tx, cluster, record, after[name], now_us)
     conduct_workloads(tx, bound, rules, now_us)
 
 
@@ -76,8 +78,12 @@ def _want_anew(tx: Tx, cluster: str, gone: Iterable[Key]) -> None:
             tx.touch_deployment(row.workload, cluster)
 
 
-def _known(tx: Tx, cluster: str) -> Mapping[Key, GraphDoc]:
-    rows = tx.connection.execute(select(graphs).where(graphs.c.cluster == cluster))
+def _known(tx: Tx, cluster: str, names: set[str] | None) -> Mapping[Key, GraphDoc]:
+    """Return the graphs that the hub knows of; with `names` those alone, in whichever namespace."""
+    statement = select(graphs).where(graphs.c.cluster == cluster)
+    if names is not None:
+        statement = statement.where(graphs.c.name.in_(names))
+    rows = tx.connection.execute(statement)
     return {(row.namespace, row.name): msgspec.convert(row.doc, GraphDoc) for row in rows}
 
 
@@ -87,14 +93,25 @@ def _bound(tx: Tx, cluster: str, keys: Iterable[Key]) -> list[str]:
     return sorted({row.workload for row in rows if (row.namespace, row.graph) in wanted})
 
 
-def _learn_shapes(tx: Tx, name: str, now_us: int) -> None:
-    """Note what a replica is on graphs that are seen for the first time; it stays so, whatever is edited later."""
-    record = find_workload(tx.connection, name)
-    assert record is not None, "it was there a moment ago"
-    workload = record.workload
-    learnt = tuple(_with_shape(each, record.shape, now_us) for each in workload.deployments)
-    if learnt != workload.deployments:
-        save_workload(tx, workload, replace(workload, deployments=learnt), now_us)
+def _read(tx: Tx, names: list[str]) -> Mapping[str, WorkloadRecord]:
+    """Return workloads by their names, read together: an inventory may be about hundreds of them."""
+    found = read_workloads(tx.connection, SELECT_WORKLOAD.where(workloads.c.name.in_(names)))
+    return {each.workload.name: each for each in found}
+
+
+def _learn_shapes(tx: Tx, records: Iterable[WorkloadRecord], now_us: int) -> bool:
+    """Note what a replica is on graphs that are seen for the first time; it stays so, whatever is edited later.
+
+    Tell whether there were any.
+    """
+    has_learnt = False
+    for record in records:
+        workload = record.workload
+        learnt = tuple(_with_shape(each, record.shape, now_us) for each in workload.deployments)
+        if learnt != workload.deployments:
+            save_workload(tx, workload, replace(workload, deployments=learnt), now_us)
+            has_learnt = True
+    return has_learnt
 
 
 def _with_shape(deployment: Deployment, named: Mapping[str, int] | None, now_us: int) -> Deployment:
@@ -103,10 +120,8 @@ def _with_shape(deployment: Deployment, named: Mapping[str, int] | None, now_us:
     return replace(deployment, shape=shape, desired_rev=max(now_us, deployment.desired_rev + 1))
 
 
-def _tell(tx: Tx, cluster: str, before: WorkloadRecord, now_us: int) -> None:
+def _tell(tx: Tx, cluster: str, before: WorkloadRecord, after: WorkloadRecord, now_us: int) -> None:
     """Say what became of a deployment: its desired state is written, or somebody else changed it."""
-    after = find_workload(tx.connection, before.workload.name)
-    assert after is not None, "it was there a moment ago"
     for each in after.workload.deployments:
         was = before.workload.deployment(each.cluster)
         if each.cluster != cluster or was is None:
