@@ -120,6 +120,22 @@ async def _taken(stage: KubernetesStage, step: Callable[[], Step]) -> None:
     raise AssertionError("twenty conflicts in a row")
 
 
+def test_an_autoscaler_is_a_rival_whether_it_or_its_adapter_comes_first_and_until_it_goes(
+    empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
+) -> None:
+    async def scene(stage: KubernetesStage) -> None:
+        await stage.add_autoscaler(CHAT, "Decode", "busy")
+        with DynamoOperator(empty_bed.kube, graphs.version):
+            await an_adapter(stage)
+            await until(stage, "the rival", lambda snapshot: snapshot.graphs[CHAT].rivals == (BUSY,))
+            empty_bed.kube.delete("HorizontalPodAutoscaler", "busy")
+            await until(stage, "it is gone", lambda snapshot: snapshot.graphs[CHAT].rivals == ())
+            await stage.add_autoscaler(CHAT, "Decode", "busy")
+            await until(stage, "it is there", lambda snapshot: snapshot.graphs[CHAT].rivals == (BUSY,))
+
+    play(scene, empty_bed, operator_kubeconfig, graphs.version)
+
+
 def test_an_autoscaler_that_fights_is_seen_and_its_number_wins(
     empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
 ) -> None:
