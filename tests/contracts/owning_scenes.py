@@ -8,7 +8,7 @@ from hangar.domain.decision import Accepted, Busy, Create, Denied, Gone, Namesak
 from hangar.domain.ids import WorkloadName
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.workloads.graph import Adapter, Component, Document, Graph, GraphRef, Rival, RivalKind, Role
-from hangar.operator.cluster.simulated.spec import GraphSpec
+from hangar.operator.cluster.simulated.spec import GraphSpec, RivalSpec
 from testbed.dynamo_crds import Version
 from testbed.dynamo_graphs import Part, graph_document
 from tests.contracts.cluster_stage import now_shown, take, until
@@ -25,6 +25,8 @@ PARTS = {
 
 class OwningStage(GraphStage, Protocol):
     """A stage whose cluster knows scaling adapters, too: `add_graph` makes those that a graph asks for.
+
+    It makes a HorizontalPodAutoscaler of each rival of that kind that a graph has; nobody need act for those.
 
     Attributes:
         version: The version of graphs that the cluster serves.
@@ -43,12 +45,6 @@ class OwningStage(GraphStage, Protocol):
 
     async def remove_adapter(self, ref: GraphRef, component: str) -> None:
         """Delete a component's adapter, and wait until its name is free."""
-
-    async def add_autoscaler(self, ref: GraphRef, component: str, name: str) -> None:
-        """Add a HorizontalPodAutoscaler of a component's adapter, which does nothing."""
-
-    async def remove_autoscaler(self, namespace: str, name: str) -> None:
-        """Delete a HorizontalPodAutoscaler."""
 
 
 OwningScene: TypeAlias = Callable[[OwningStage], Awaitable[None]]
@@ -191,21 +187,14 @@ async def an_adapter_is_not_scaled_past_a_closed_gate(stage: OwningStage) -> Non
 
 
 @scene
-async def an_autoscaler_of_an_adapter_is_a_rival_until_it_goes(stage: OwningStage) -> None:
-    await an_adapter(stage)
-    await stage.add_autoscaler(REF, "decode", "busy")
+async def an_autoscaler_of_an_adapter_is_a_rival_of_its_graph(stage: OwningStage) -> None:
+    await stage.add_graph(replace(an_adapted_spec(), rivals=(RivalSpec(RivalKind.HPA, "busy", "decode"),)))
     rival = Rival(RivalKind.HPA, "busy", "decode")
-    await until(stage, "the rival", lambda snapshot: snapshot.graphs[REF].rivals == (rival,))
-    await stage.remove_autoscaler(NAMESPACE, "busy")
-    await until(stage, "it is gone", lambda snapshot: snapshot.graphs[REF].rivals == ())
 
+    def look(snapshot: Snapshot) -> bool:
+        return REF in snapshot.graphs and snapshot.graphs[REF].rivals == (rival,)
 
-@scene
-async def an_autoscaler_that_was_there_before_its_adapter_is_a_rival_all_the_same(stage: OwningStage) -> None:
-    await stage.add_namespace(NAMESPACE)
-    await stage.add_autoscaler(REF, "decode", "busy")
-    await an_adapter(stage)
-    await until(stage, "the rival", lambda snapshot: len(snapshot.graphs[REF].rivals) == 1)
+    await until(stage, "the rival", look)
 
 
 # --- graphs of ours ---------------------------------------------------------------------------------------------------

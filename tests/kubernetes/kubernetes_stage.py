@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from hangar.clock import SystemClock
 from hangar.domain.snapshot import PodRef
-from hangar.domain.workloads.graph import GraphRef
+from hangar.domain.workloads.graph import GraphRef, RivalKind
 from hangar.operator.cluster.kubernetes.adapter import KubernetesCluster
 from hangar.operator.cluster.kubernetes.connect import load
 from hangar.operator.cluster.simulated.spec import (
@@ -187,6 +187,10 @@ class KubernetesStage:
         for name, part in parts.items():
             if part.has_adapter:
                 await asyncio.to_thread(self.adapters.create, graph, name, part.replicas or 0)
+        for rival in spec.rivals:
+            if rival.kind is not RivalKind.HPA or rival.component is None:
+                raise ValueError(f"no such rival on the bed: {rival}")
+            await self.add_autoscaler(GraphRef(spec.namespace, spec.name), rival.component, rival.name)
 
     async def remove_graph(self, ref: GraphRef) -> None:
         await asyncio.to_thread(self.graphs.delete, ref.name, ref.namespace)
@@ -214,9 +218,6 @@ class KubernetesStage:
 
     async def add_autoscaler(self, ref: GraphRef, component: str, name: str) -> None:
         await self.create(autoscaler(name, name_of(ref.name, component), self.version, ref.namespace))
-
-    async def remove_autoscaler(self, namespace: str, name: str) -> None:
-        await asyncio.to_thread(self.bed.kube.delete, "HorizontalPodAutoscaler", name, namespace)
 
 
 RealScene: TypeAlias = Callable[[KubernetesStage], Awaitable[None]]

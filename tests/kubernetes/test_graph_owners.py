@@ -1,13 +1,26 @@
 """Who owns the numbers of graphs on a real API server: adapters, what scales those, GitOps; and what is not read."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from hangar.domain.decision import Accepted, Apply, Busy, Denied, Scale, Step, Trouble
+from hangar.domain.decision import Accepted, Answer, Apply, Busy, Denied, Scale, Step, Trouble
 from hangar.domain.snapshot import Snapshot
-from hangar.domain.workloads.graph import Adapter, Component, Counts, GraphRef, Rival, RivalKind
+from hangar.domain.view import View
+from hangar.domain.workloads.converge import converge
+from hangar.domain.workloads.graph import (
+    Adapter,
+    Component,
+    Counts,
+    Desired,
+    GraphRef,
+    Rival,
+    RivalKind,
+    has_drifted,
+    is_converged,
+)
 from hangar.operator.cluster.kubernetes.access import NEEDED
 from testbed import dynamo_policy, keda
 from testbed.access import user_with
@@ -18,7 +31,7 @@ from testbed.dynamo_operator import DynamoOperator
 from testbed.kube import KubeError
 from testbed.kube import until as kube_until
 from testbed.rivals import autoscaling, reverting
-from tests.contracts.cluster_stage import a_node, now_shown, take, until
+from tests.contracts.cluster_stage import SEEN_WITHIN_S, a_node, now_shown, take, until
 from tests.kubernetes.kubernetes_stage import KubernetesStage, play
 
 CHAT = GraphRef("default", "chat")
@@ -96,6 +109,42 @@ def test_what_is_an_adapters_is_refused_past_it_as_dynamo_does_and_the_rest_is_w
     play(scene, empty_bed, operator_kubeconfig, graphs.version)
 
 
+def test_a_graph_behind_an_adapter_is_converged_stage_by_stage_while_its_operator_writes_too(
+    empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
+) -> None:
+    async def scene(stage: KubernetesStage) -> None:
+        await a_node(stage)
+        with (
+            dynamo_policy.enforced(empty_bed.kube, graphs.version),
+            DynamoOperator(empty_bed.kube, graphs.version, observes_after_s=0.0),
+        ):
+            await an_adapter(stage)
+            for rev, (prefill, decode) in enumerate(((1, 3), (2, 0), (0, 4), (1, 1)), 1):
+                desired = Desired(CHAT, rev, {"prefill": prefill, "Decode": decode})
+                await _converged(stage, desired)
+                assert not has_drifted(now_shown(stage).graphs[CHAT], desired)
+            await until(stage, "it runs", lambda snapshot: is_converged(snapshot.graphs[CHAT], desired))
+
+    play(scene, empty_bed, operator_kubeconfig, graphs.version)
+
+
+async def _converged(stage: KubernetesStage, desired: Desired) -> None:
+    """Write what is desired, turn by turn, until the revision is on the graph; the worst that is met are conflicts."""
+    while now_shown(stage).graphs[CHAT].applied_rev != desired.rev:
+        stage.changed.clear()
+        view = View(now_shown(stage))
+        steps = converge([desired], (), frozenset({"scale"}), view, stage.cluster.now()).steps
+        answers = [await take(stage, step) for _, step in steps]
+        assert all(each == Accepted() or _is_conflict(each) for each in answers), answers
+        if Accepted() not in answers:
+            async with asyncio.timeout(SEEN_WITHIN_S):
+                await stage.changed.wait()
+
+
+def _is_conflict(answer: Answer) -> bool:
+    return isinstance(answer, Busy) and answer.trouble is Trouble.CONFLICT
+
+
 def _at(stage: KubernetesStage) -> tuple[str, str]:
     graph = now_shown(stage).graphs[CHAT]
     return graph.uid, graph.version
@@ -114,10 +163,25 @@ async def _taken(stage: KubernetesStage, step: Callable[[], Step]) -> None:
         answer = await take(stage, step())
         if answer == Accepted():
             return
-        assert isinstance(answer, Busy)
-        assert answer.trouble is Trouble.CONFLICT
+        assert _is_conflict(answer)
         await stage.changed.wait()
     raise AssertionError("twenty conflicts in a row")
+
+
+def test_an_autoscaler_is_a_rival_whether_it_or_its_adapter_comes_first_and_until_it_goes(
+    empty_bed: Bed, graphs: Graphs, operator_kubeconfig: Path
+) -> None:
+    async def scene(stage: KubernetesStage) -> None:
+        await stage.add_autoscaler(CHAT, "Decode", "busy")
+        with DynamoOperator(empty_bed.kube, graphs.version):
+            await an_adapter(stage)
+            await until(stage, "the rival", lambda snapshot: snapshot.graphs[CHAT].rivals == (BUSY,))
+            empty_bed.kube.delete("HorizontalPodAutoscaler", "busy")
+            await until(stage, "it is gone", lambda snapshot: snapshot.graphs[CHAT].rivals == ())
+            await stage.add_autoscaler(CHAT, "Decode", "busy")
+            await until(stage, "it is there", lambda snapshot: snapshot.graphs[CHAT].rivals == (BUSY,))
+
+    play(scene, empty_bed, operator_kubeconfig, graphs.version)
 
 
 def test_an_autoscaler_that_fights_is_seen_and_its_number_wins(

@@ -223,14 +223,23 @@ def test_what_cannot_be_created_is_refused_with_the_reason() -> None:
         assert isinstance(refused, Denied)
         assert words in refused.message
     assert create(world) == Accepted()
-    assert create(world) == Namesake()
+    assert create(world) == Busy("409: graph serving/llama already exists", trouble=Trouble.CONFLICT)
 
 
 def test_a_graph_is_removed_by_its_uid_and_its_pods_follow() -> None:
-    world = a_world_with()
-    graph, _ = shown(world)
+    world = a_world()
+    assert create(world) == Accepted()
+    pass_s(world, 20.0)
+    graph, _ = shown(world, "decode")
     assert take(world, Remove(REF, "another")) == Namesake()
     assert take(world, Remove(REF, graph.uid)) == Accepted()
     assert take(world, Remove(REF, graph.uid)) == Gone()
     pass_s(world, 20.0)
     assert [pod for pod in world.snapshot().pods.values() if pod.part is not None] == []
+
+
+def test_a_graph_that_is_not_ours_is_not_removed() -> None:
+    world = a_world_with()
+    graph, _ = shown(world)
+    assert isinstance(take(world, Remove(REF, graph.uid)), Denied)
+    assert shown(world)[0].uid == graph.uid

@@ -71,7 +71,7 @@ def _scale(dynamo: Dynamo, step: Scale) -> Answer:
 
 def _create(dynamo: Dynamo, step: Create) -> Answer:
     if dynamo.graph(step.graph) is not None:
-        return Namesake()
+        return Busy(f"409: graph {step.graph} already exists", trouble=Trouble.CONFLICT)
     try:
         spec = graph_spec(step.graph, step.template, step.counts)
     except TemplateError as error:
@@ -84,6 +84,8 @@ def _remove(dynamo: Dynamo, step: Remove) -> Answer:
     graph = _seen(dynamo, step.graph, step.uid)
     if not isinstance(graph, Graph):
         return graph
+    if not graph.is_ours:
+        return Denied(f"graph {step.graph} was not created by Wingsmith: it is left alone")
     dynamo.drop(step.graph)
     return Accepted()
 
