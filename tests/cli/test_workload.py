@@ -273,9 +273,3 @@ def test_a_drain_of_one_cluster_names_it(hub: ScriptedHub, hgr: Hgr) -> None:
     }
     hgr("operation", "create", "workload.drain", *words, "--allow-outage", "--deadline", "1h")
     assert hub.requests[1].body["params"] == {"allow_outage": True, "deadline_s": 3600}
-
-
-def test_what_cannot_be_foreseen_is_not_begun_for_a_dry_run(hub: ScriptedHub, hgr: Hgr) -> None:
-    ran = hgr("operation", "create", "workload.pause", "llama-3-8b", "--dry-run")
-    assert (ran.code, ran.out, hub.requests) == (2, "", [])
-    assert "workload.pause cannot be foreseen" in ran.err

@@ -217,9 +217,9 @@ def _shorthand(summary: str, kind_name: str) -> Verb:
         add_shorthand(parser, kind_name)
 
     def run(args: Namespace) -> Exit:
-        from hangar.cli.create import ask
+        from hangar.cli.create import create
 
-        return ask(args)
+        return create(args)
 
     return Verb(summary, add, run)
 

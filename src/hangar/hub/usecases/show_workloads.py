@@ -9,7 +9,7 @@ from hangar.domain.workloads.rivals import rivals_of
 from hangar.domain.workloads.rollout import drifters, reach, waiting
 from hangar.domain.workloads.shape import asked_replicas
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload, gpus_of
-from hangar.hub.present import milliseconds, whole_seconds
+from hangar.hub.present import milliseconds, rival, whole_seconds
 from hangar.hub.store.records import feed_rev
 from hangar.hub.store.tables import deployments, workloads
 from hangar.hub.store.workload_rows import SELECT_WORKLOAD, WorkloadRecord, policy_doc, read_workloads
@@ -131,10 +131,7 @@ def present_deployment(record: WorkloadRecord, deployment: Deployment) -> shown.
         held=deployment.held,
         drained_by=deployment.drained_by,
         changed_by=drifters(deployment) if deployment.state is DeploymentState.DRIFTED else [],
-        rivals=[
-            shown.Rival(kind=each.kind.value, name=each.name, component=each.component)
-            for each in rivals_of(deployment)
-        ],
+        rivals=[rival(each) for each in rivals_of(deployment)],
         message="" if wait is None else sentence(wait),
         shape=None if deployment.shape is None else dict(deployment.shape),
         components=[
