@@ -60,6 +60,7 @@ DEPLOYMENT = shown.Deployment(
         shown.DeployedComponent(name="frontend", role="frontend", desired=None, replicas=1, ready=1, pods=1),
         shown.DeployedComponent(name="worker", role="worker", desired=2, replicas=2, ready=2, pods=2),
     ],
+    drains=[],
     online=True,
     operation=None,
 )

@@ -74,6 +74,11 @@ def test_who_else_writes_the_numbers_of_a_deployment_has_a_line(hub: ScriptedHub
     )
 
 
+def test_the_drains_that_touch_a_deployment_have_a_line(hub: ScriptedHub, hgr: Hgr) -> None:
+    hub.on("GET", WORKLOAD, Answer(document=a_workload(replace(DEPLOYMENT, drains=["op_1", "op_2"]))))
+    assert hgr("workload", "get", "llama-3-8b").out.splitlines()[-1] == "drains: iad-1 op_1, op_2"
+
+
 def test_a_workload_without_deployments_says_so(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on("GET", WORKLOAD, Answer(document={**a_workload(), "deployments": []}))
     assert hgr("workload", "get", "llama-3-8b").out.splitlines()[-1] == "deployments: -"
@@ -273,9 +278,3 @@ def test_a_drain_of_one_cluster_names_it(hub: ScriptedHub, hgr: Hgr) -> None:
     }
     hgr("operation", "create", "workload.drain", *words, "--allow-outage", "--deadline", "1h")
     assert hub.requests[1].body["params"] == {"allow_outage": True, "deadline_s": 3600}
-
-
-def test_what_cannot_be_foreseen_is_not_begun_for_a_dry_run(hub: ScriptedHub, hgr: Hgr) -> None:
-    ran = hgr("operation", "create", "workload.pause", "llama-3-8b", "--dry-run")
-    assert (ran.code, ran.out, hub.requests) == (2, "", [])
-    assert "workload.pause cannot be foreseen" in ran.err

@@ -161,7 +161,7 @@ class Fleet:
 
     def numbers(self, name: str = "llama") -> dict[str, int]:
         """Return how many replicas each cluster is to have."""
-        return {each.cluster: each.desired for each in self.see(name).deployments}
+        return {each.cluster: each.desired or 0 for each in self.see(name).deployments}
 
     def write(self, *clusters: str) -> None:
         """Let the operators of these clusters, or of all, write what is desired."""

@@ -30,7 +30,7 @@ SHOWN_ONLY = ("state", "placement", "desired", "ready", "paused_at", "gpus_per_r
 
 SHOWN_ONLY_OF_DEPLOYMENT = (
     *("workload", "state", "desired", "observed", "ready", "held", "drained_by", "changed_by", "rivals", "message"),
-    *("shape", "components", "online", "operation"),
+    *("shape", "components", "drains", "online", "operation"),
 )
 
 
@@ -123,6 +123,8 @@ def lines(workload: Document) -> Iterator[str]:
         yield f"deployment: {summary(each)}"
         if each["rivals"]:
             yield f"rivals: {clean(each['cluster'])} {rivals(each)}"
+        if each["drains"]:
+            yield f"drains: {clean(each['cluster'])} {inline(each['drains'])}"
 
 
 # --- as it is to be ---------------------------------------------------------------------------------------------------
@@ -217,9 +219,9 @@ def _shorthand(summary: str, kind_name: str) -> Verb:
         add_shorthand(parser, kind_name)
 
     def run(args: Namespace) -> Exit:
-        from hangar.cli.create import ask
+        from hangar.cli.create import create
 
-        return ask(args)
+        return create(args)
 
     return Verb(summary, add, run)
 

@@ -3,6 +3,7 @@
 from hangar.clock import from_us
 from hangar.domain.devices import GPU_RESOURCES, PLUGIN_GPUS
 from hangar.domain.operation import OPEN, Phase
+from hangar.domain.workloads.graph import Rival
 from hangar.hub.store.records import ClusterRecord, NodeRecord, OperationRecord
 from hangar.wire import shown
 from hangar.wire.operator import DeviceDoc, JsonObject, NodeDoc
@@ -179,3 +180,8 @@ def _cancel(record: OperationRecord) -> shown.Cancel | None:
     if record.cancel_us is None or record.cancel_by is None:
         return None
     return shown.Cancel(requested_by=record.cancel_by, requested_at=milliseconds(record.cancel_us))
+
+
+def rival(of: Rival) -> shown.Rival:
+    """Return somebody else who writes numbers of a graph."""
+    return shown.Rival(kind=of.kind.value, name=of.name, component=of.component)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from hangar.wire.operator import JsonObject
+from hangar.wire.shown import Rival
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,4 +84,42 @@ class Plan:
     losses: list[PlannedLoss]
     expected_duration_s: int | None
     basis: str
+    planned_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedDeployment:
+    """What would become of a deployment: its number `before` and `after`, and how many of it are `ready` now.
+
+    `room` is at most how many replicas more the cluster could run, null where that cannot be told; of an offline
+    cluster it and `ready` are as of `last_seen_at`.
+    """
+
+    cluster: str
+    namespace: str
+    graph: str
+    before: int
+    after: int
+    ready: int
+    room: int | None
+    online: bool
+    last_seen_at: str | None
+    rivals: list[Rival]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadPlan:
+    """What an operation on a workload would do if it began now: nothing was changed for it, and it is no promise.
+
+    `cluster` is set for those that are about one. `obstructions` are empty where it would begin.
+    """
+
+    type: str
+    target: str
+    cluster: str | None
+    params: JsonObject
+    message: str
+    deployments: list[PlannedDeployment]
+    obstructions: list[Obstruction]
+    warnings: list[str]
     planned_at: str

@@ -188,16 +188,19 @@ class Rival:
 class Deployment:
     """A workload on one cluster. `observed` is null where the graph's numbers are no multiple of its shape.
 
+    A graph that no workload is bound to has the state `discovered`, and null as `workload` and `desired`.
+
     `held` is the number that it is kept at, whatever the placement says; `drained_by` the operation that took its
-    cluster out. `changed_by` names who changed what was written, where its state is drifted; `rivals` who may.
+    cluster out. `changed_by` names who changed what was written, where its state is drifted; `rivals` who may. `drains`
+    are the open drains of nodes that move pods of it.
     """
 
-    workload: str
+    workload: str | None
     cluster: str
     namespace: str
     graph: str
     state: str
-    desired: int
+    desired: int | None
     observed: int | None
     ready: int
     held: int | None
@@ -207,6 +210,7 @@ class Deployment:
     message: str
     shape: dict[str, int] | None
     components: list[DeployedComponent]
+    drains: list[str]
     online: bool
     operation: str | None
 

@@ -187,15 +187,6 @@ def test_an_operation_on_a_workload_is_made_waited_for_and_cancelled_like_any_ot
     assert (answer.status_code, answer.json()["phase"]) == (200, "cancelled")
 
 
-def test_there_is_no_plan_of_an_operation_on_a_workload(api: WorkloadApi) -> None:
-    api.fleet.bind(replicas=2)
-    body = {"type": "workload.scale", "target": "llama", "params": {"replicas": 4}}
-    problem = problem_of(api.post("/v1/operations?dry_run=true", body), "invalid_value", 422)
-    assert problem["errors"] == [
-        {"path": "query.dry_run", "message": "is not for workload.scale: only operations on nodes have a plan"}
-    ]
-
-
 def test_a_rival_owner_is_shown_and_keeps_a_patch_from_changing_its_number(api: WorkloadApi) -> None:
     api.put("/v1/workloads/llama", {"project": "chat", "replicas": 2, "deployments": bindings("fra-1", "sin-1")})
     site = api.fleet["fra-1"]

@@ -11,6 +11,7 @@ from hangar.hub.api.context import hub_of
 from hangar.hub.api.openapi import json_body
 from hangar.hub.api.queries import PageOf, known_parameters
 from hangar.hub.api.workload_bodies import PatchWorkload, PutProject, PutWorkload, checked_name, request_of
+from hangar.hub.usecases.list_deployments import DeploymentFilters, list_deployments
 from hangar.hub.usecases.projects import (
     QuotaFilters,
     apply_project,
@@ -20,13 +21,7 @@ from hangar.hub.usecases.projects import (
     list_quotas,
 )
 from hangar.hub.usecases.remove_workloads import delete_deployment, delete_workload
-from hangar.hub.usecases.show_workloads import (
-    DeploymentFilters,
-    WorkloadFilters,
-    list_deployments,
-    list_workloads,
-    show_workload,
-)
+from hangar.hub.usecases.show_workloads import WorkloadFilters, list_workloads, show_workload
 from hangar.hub.usecases.workloads import apply_workload, set_replicas
 from hangar.wire import shown
 
@@ -127,7 +122,7 @@ async def deployments(
     cluster: Annotated[str | None, Query(description="only in this cluster")] = None,
     state: Annotated[str | None, Query(description="only those that are so")] = None,
 ) -> Response:
-    """Return a page of deployments, by workload and cluster."""
+    """Return a page of deployments, by workload and cluster, and after them of the graphs that nobody has bound."""
     filters = DeploymentFilters(workload=workload, cluster=cluster, state=state)
     return json_response(await hub_of(request).store.read_async(lambda c: list_deployments(c, filters, page)))
 

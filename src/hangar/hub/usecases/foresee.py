@@ -1,4 +1,4 @@
-"""foresee: ask a cluster's operator what an operation would do, without making one."""
+"""foresee: ask a cluster's operator what an operation on a node would do, without making one."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from hangar.hub.usecases.rules import Rules, us
 from hangar.hub.usecases.submit import check_free, check_request, resolve_allowed
 from hangar.wire import plans
 from hangar.wire.operator import AnswerDoc, JsonObject, QuestionDoc
-from hangar.wire.problems import FieldError, Problem, ProblemCode
+from hangar.wire.problems import Problem, ProblemCode
 
 _IS_OPEN = questions.c.answer.is_(None)
 _OPEN_OF_CLUSTER = select(questions).where(questions.c.cluster == bindparam("wanted"), _IS_OPEN)
@@ -47,9 +47,6 @@ def ask(tx: Tx, who: Principal, request: OperationRequest, id_: str, rules: Rule
     """
     require(who, Role.MAINTAINER)
     entry, params = check_request(request, rules)
-    if entry.runs_in == "hub":
-        text = f"is not for {entry.name}: only operations on nodes have a plan"
-        raise Problem(ProblemCode.INVALID_VALUE, f"dry_run: {text}", (FieldError("query.dry_run", text),))
     node = resolve_allowed(tx.connection, request, entry, params)
     cluster = node.cluster
     check_free(tx.connection, node_hold(cluster.name, node.uid), now_us)

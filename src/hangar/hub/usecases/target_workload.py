@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select
 from hangar.domain.decision import Fail
 from hangar.domain.ids import ClusterName
 from hangar.domain.workloads.kind import AnyWorkloadKind, SetReplicas, changed
+from hangar.domain.workloads.workload import Workload
 from hangar.hub.store.records import find_cluster
 from hangar.hub.store.tables import workloads
 from hangar.hub.store.workload_rows import WorkloadRecord, find_workload, workload_hold
@@ -20,6 +21,16 @@ from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 NEAR_MAX = 5
 """Names of other workloads that an error offers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an operation on a workload is asked to do, as far as it may begin whatever state things are in."""
+
+    kind: AnyWorkloadKind
+    params: object
+    workload: Workload
+    cluster: ClusterName | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,17 @@ def workload_target(
     Names are looked up first, then what the clusters allow, then the state. Raises Problem: INVALID_VALUE, NOT_FOUND,
     OPERATION_NOT_ALLOWED, WORKLOAD_PAUSED, RIVAL_OWNER, QUOTA_EXCEEDED.
     """
+    asked = asked_of(connection, request, params, rules, now_us)
+    workload, cluster = asked.workload, asked.cluster
+    if (fail := asked.kind.refuse(asked.params, workload, cluster)) is not None:
+        raise problem_of(fail, "params.replicas" if fail.code == "out_of_bounds" else "cluster")
+    if isinstance(replicas := params.get("replicas"), int):
+        check_quota(connection, workload, changed(workload, SetReplicas(replicas)))
+    return WorkloadTarget(workload.name, cluster, workload_hold(workload.name))
+
+
+def asked_of(connection: Connection, request: OperationRequest, params: JsonObject, rules: Rules, now_us: int) -> Asked:
+    """Return what an operation is asked to do. Raises Problem: INVALID_VALUE, NOT_FOUND, OPERATION_NOT_ALLOWED."""
     kind = rules.workload_kinds[request.type]
     cluster = _cluster_of(request, kind)
     if params.get("override") and not (request.reason or "").strip():
@@ -46,12 +68,7 @@ def workload_target(
         raise Problem(ProblemCode.INVALID_VALUE, f"reason: {text}", (FieldError("reason", text),))
     workload = weighed(connection, resolve_workload(connection, request.target, path="target").workload, now_us)
     check_leave(connection, kind.touches(workload, cluster), f"{kind.name} of {workload.name}")
-    asked = msgspec.convert(params, kind.params)
-    if (fail := kind.refuse(asked, workload, cluster)) is not None:
-        raise problem_of(fail, "params.replicas" if fail.code == "out_of_bounds" else "cluster")
-    if isinstance(replicas := params.get("replicas"), int):
-        check_quota(connection, workload, changed(workload, SetReplicas(replicas)))
-    return WorkloadTarget(workload.name, cluster, workload_hold(workload.name))
+    return Asked(kind, msgspec.convert(params, kind.params), workload, cluster)
 
 
 def resolve_workload(connection: Connection, name: str, path: str) -> WorkloadRecord:
