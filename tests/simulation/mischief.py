@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from hangar.domain.ids import NodeName, OperationId
+from hangar.domain.workloads.members import GRAPH_LABEL
 from hangar.hub.usecases.cancel import cancel
 from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.submit import submit
@@ -124,7 +125,8 @@ class Mischief:
 
     def scale(self, site: Site) -> None:
         """Change how many replicas a workload wants."""
-        workloads = list(site.live.touch().workloads.values())
+        every = site.live.touch().workloads.values()
+        workloads = [each for each in every if GRAPH_LABEL not in each.spec.template.labels]
         if workloads:
             workload = self.dice.choice(workloads)
             replicas = self.dice.randint(0, 5 if workload.spec.group_size == 1 else 3)

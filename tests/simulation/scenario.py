@@ -5,13 +5,17 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from hangar.domain.decision import Answer, Step
 from hangar.hub.store.tx import Committed
 from hangar.operator.channel import HubError
 from tests.simulation.checkers.ends import OneEnd
 from tests.simulation.checkers.truth import ALL_OPERATIONS, ViolationError
+from tests.simulation.checkers.workloads import Served
 from tests.simulation.mischief import Mischief, calm
+from tests.simulation.mischief_workloads import Serving
 from tests.simulation.net import SimulatedHub
 from tests.simulation.site import Site, a_site
 from tests.virtual_loop import START_S, pass_time
@@ -21,6 +25,9 @@ TROUBLE_S = 70.0
 
 CALM_S = 600.0
 """The longest that anything may take once nothing goes wrong any more: deadlines are shorter."""
+
+SERVING = 0.25
+"""The share of runs that have workloads too: they take longer, having more clusters and more that happens."""
 
 LOOK_S = 2.0
 """How often the tasks are looked at; what the product does is judged as it does it."""
@@ -35,6 +42,8 @@ class Run:
     hub: SimulatedHub = field(init=False)
     one_end: OneEnd = field(init=False)
     mischief: Mischief = field(init=False)
+    serving: Serving = field(init=False)
+    served: Served = field(init=False)
     sites: list[Site] = field(default_factory=list)
     story: list[str] = field(default_factory=list)
     broken: list[BaseException] = field(default_factory=list)
@@ -48,11 +57,18 @@ class Run:
         self.hub = SimulatedHub(self.dice.getrandbits)
         self.one_end = OneEnd()
         self.mischief = Mischief(self.dice, self.hub, self.one_end, self._tell)
+        more_dice = random.Random(f"workloads of {self.seed}")
+        is_serving = more_dice.random() < SERVING
+        names = ("w0", "w1")[: more_dice.choice((1, 2))] if is_serving else ()
+        self.serving = Serving(more_dice, self.hub, self.one_end, self._tell, names)
         self.hub.store.on_commit(self._on_commit)
         asyncio.get_running_loop().set_exception_handler(lambda _, context: self.broken.append(_error_of(context)))
         tasks = [asyncio.create_task(self.hub.sweeps())]
-        for number in range(self.dice.choice((1, 1, 2))):
-            self.sites.append(a_site(f"c{number}", self.hub, self.dice, self._note, self.broken))
+        for number in range(more_dice.choice((2, 2, 3)) if is_serving else self.dice.choice((1, 1, 2))):
+            site = a_site(f"c{number}", self.hub, self.dice, self._note, self.broken)
+            self.serving.add_graphs(site)
+            self.sites.append(site)
+        self.served = Served(self.hub.store, {site.name: site.history for site in self.sites})
         for site in self.sites:
             self._open(site)
             tasks.append(asyncio.create_task(site.live.live()))
@@ -64,6 +80,9 @@ class Run:
             await self._until(CALM_S, tasks, stop_when_over=True)
             if open_still := self.one_end.all_over():
                 raise ViolationError(f"not over in the end: {open_still}")
+            if unsettled := self.served.unsettled():
+                raise ViolationError(f"not settled in the end: {unsettled}")
+            self.served.judge({id_: phase for id_, (phase, _) in self.one_end.seen.items()})
         finally:
             for site in self.sites:
                 site.end()
@@ -75,17 +94,23 @@ class Run:
             self.mischief.storm(site)
         fragility = self.dice.choice((0.0, 0.0, 0.1))
 
-        def landed(step: object) -> None:
+        def landed(step: Step, answer: Answer) -> None:
+            self.serving.landed(site, step, answer)
             if self.is_troubled and site.processes and self.dice.random() < fragility:
                 self._tell(f"{site.name}: an operator is killed just after {step}")
                 self.mischief.kill_for(site, 1.0)
 
+        site.on_landing = partial(self.served.before, site.name)
         site.on_landed = landed
 
     async def _trouble(self) -> None:
         acts = self.mischief.acts()
+        await self.serving.begin(self.sites)
         for _ in range(self.dice.randint(12, 24)):
             await pass_time(self.dice.uniform(0.0, 4.0))
+            if self.serving.names and self.serving.dice.random() < 0.6:
+                with suppress(HubError):
+                    self.serving.dice.choice(self.serving.acts())(self.serving.dice.choice(self.sites))
             act = self.mischief.ask if self.dice.random() < 0.5 else self.dice.choice(acts)
             with suppress(HubError):
                 act(self.dice.choice(self.sites))
@@ -93,6 +118,7 @@ class Run:
     def _calm(self) -> None:
         self.is_troubled = False
         self._tell("calm")
+        self.serving.calm(self.sites)
         for site in self.sites:
             calm(site)
 
@@ -108,7 +134,7 @@ class Run:
                     raise error
             if self.broken:
                 raise self.broken[0]
-            if stop_when_over and not self.one_end.all_over():
+            if stop_when_over and not self.one_end.all_over() and not self.served.unsettled():
                 return
 
     def _on_commit(self, committed: Committed) -> None:
@@ -118,6 +144,8 @@ class Run:
     def _look(self) -> None:
         rows = self.hub.store.read(lambda connection: connection.execute(ALL_OPERATIONS).all())
         self._note(lambda: self.one_end.look(rows))
+        if self.serving.names:
+            self._note(lambda: self.served.look(rows))
         for site in self.sites:
             site.look(rows)
 

@@ -21,14 +21,17 @@ from tests.simulation.checkers.cordons import ForeignCordons
 from tests.simulation.checkers.ends import Account, Baselines, Success
 from tests.simulation.checkers.evictions import CRITICAL, Disruption, Sent
 from tests.simulation.checkers.truth import History, Holders, Owners, Rows, ViolationError
+from tests.simulation.checkers.workloads import OneWriter
 from tests.simulation.faulty import FaultyCluster, LiveWorld, Trouble
 from tests.simulation.fleet import a_budget, a_group_set, an_app
 from tests.simulation.net import SimulatedChannel, SimulatedHub, Weather
-from tests.simulation.solo import ALL
+from tests.simulation.solo import ALL as ON_NODES
 from tests.virtual_loop import NOON, LoopClock
 
 Noted = Callable[[Callable[[], None]], None]
 """Runs a look of a checker and notes what it raises; raised where it is seen it would only break the product's task."""
+
+ALL = ON_NODES | {"scale"}
 
 DOOMED = "doomed"
 """The namespace that may be deleted in the midst of all."""
@@ -107,6 +110,7 @@ class Site:
 
     def __post_init__(self) -> None:
         history, owners = History(self.live), Owners(self.live)
+        self.history, self.one_writer = history, OneWriter()
         holders, self.account = Holders(self.hub.store, self.name), Account(history)
         baselines = Baselines(history, owners)
         lag_s = self.trouble.read_lag_max_s + 0.05
@@ -116,7 +120,8 @@ class Site:
         self.live.watchers += [history.remember, baselines.look]
         self.live.before_step = self._before
         self.live.after_step = self._after
-        self.on_landed: Callable[[Step], None] = lambda step: None
+        self.on_landing: Callable[[Step], None] = lambda step: None
+        self.on_landed: Callable[[Step, Answer], None] = lambda step, answer: None
 
     def look(self, rows: Rows) -> None:
         """Judge what the store says."""
@@ -126,11 +131,13 @@ class Site:
     def _before(self, step: Step) -> None:
         self.noted(lambda: self.disruption.before(step))
         self.noted(lambda: self.foreign.before(step))
+        self.noted(lambda: self.on_landing(step))
 
     def _after(self, step: Step, answer: Answer) -> None:
         self.noted(lambda: self.disruption.after(step, answer))
+        self.noted(lambda: self.one_writer.after(step, answer))
         self.foreign.after(step, answer)
-        self.on_landed(step)
+        self.on_landed(step, answer)
 
     def start(self) -> None:
         """Start an operator's process, unless the run is over: the loop would close under it."""
