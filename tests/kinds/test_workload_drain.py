@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hangar.domain.blockers import sentence
 from hangar.domain.decision import End, Fail, Go
 from hangar.domain.ids import ClusterName
 from hangar.domain.operation import Phase
@@ -331,3 +332,27 @@ def test_a_drained_cluster_that_is_scaled_up_again_ends_it_by_the_name_of_its_ri
     phase, code, message = over(decide(job(), workload, NOON))
     assert (phase, code) == (Phase.FAILED, "reverted")
     assert "sin-1/serving/llama: HorizontalPodAutoscaler llama has set decode to 2 instead of 0" in message
+
+
+# --- absent clusters --------------------------------------------------------------------------------------------------
+
+
+def test_what_an_offline_cluster_had_ready_does_not_count_as_taken_over_and_that_is_said() -> None:
+    iad = a_deployment(IAD, 3, is_online=False)
+    workload = a_workload(a_deployment(FRA, 3), iad, a_deployment(SIN, 2, drained_by=OP, held=2))
+    decided = decide(job(), workload, NOON)
+    assert isinstance(decided.outcome, Go)
+    assert decided.changes == ()
+    [waits] = decided.outcome.blockers
+    assert sentence(waits) == (
+        "sin-1/serving/llama stays at 2 replicas until others are ready: 3 of 6 are; not counted, as offline: iad-1"
+    )
+    back = replace(workload, deployments=(*workload.deployments[:1], a_deployment(IAD, 3), *workload.deployments[2:]))
+    assert decide(job(), back, NOON).changes == (Hold(SIN, 0),)
+
+
+def test_a_cluster_that_is_offline_and_serves_nothing_is_not_missed() -> None:
+    workload = a_workload(
+        a_deployment(FRA, 6), a_deployment(IAD, 0, is_online=False), a_deployment(SIN, 2, drained_by=OP, held=2)
+    )
+    assert decide(job(), workload, NOON).changes == (Hold(SIN, 0),)

@@ -75,7 +75,7 @@ def test_pages_of_any_size_hold_each_once_and_in_order(many: Fleet, size: int) -
         ({"state": "drifted"}, []),
     ],
 )
-def test_a_list_is_cut_down_by_its_filters(many: Fleet, filters: dict[str, str], expected: list[object]) -> None:
+def test_a_list_is_cut_down_by_its_filters(many: Fleet, filters: dict[str, Any], expected: list[object]) -> None:
     assert keys(page(many, **filters)) == expected
 
 
