@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hangar.domain.blockers import sentence
 from hangar.domain.decision import End, Fail, Go
 from hangar.domain.ids import ClusterName
 from hangar.domain.limits import RIVAL_WATCH_S
@@ -347,3 +348,27 @@ def test_an_empty_cluster_that_a_rival_may_fill_again_has_to_stay_empty_for_a_wh
     filled = with_rivals(a_deployment(SIN, 0, drained_by=OP, held=0, graph=a_graph(2, rev=7)), HPA)
     back = replace(workload, deployments=(*workload.deployments[:2], filled))
     assert over(decide(standing, back, at(5)))[:2] == (Phase.FAILED, "reverted")
+
+
+# --- absent clusters --------------------------------------------------------------------------------------------------
+
+
+def test_what_an_offline_cluster_had_ready_does_not_count_as_taken_over_and_that_is_said() -> None:
+    iad = a_deployment(IAD, 3, is_online=False)
+    workload = a_workload(a_deployment(FRA, 3), iad, a_deployment(SIN, 2, drained_by=OP, held=2))
+    decided = decide(job(), workload, NOON)
+    assert isinstance(decided.outcome, Go)
+    assert decided.changes == ()
+    [waits] = decided.outcome.blockers
+    assert sentence(waits) == (
+        "sin-1/serving/llama stays at 2 replicas until others are ready: 3 of 6 are; not counted, as offline: iad-1"
+    )
+    back = replace(workload, deployments=(*workload.deployments[:1], a_deployment(IAD, 3), *workload.deployments[2:]))
+    assert decide(job(), back, NOON).changes == (Hold(SIN, 0),)
+
+
+def test_a_cluster_that_is_offline_and_serves_nothing_is_not_missed() -> None:
+    workload = a_workload(
+        a_deployment(FRA, 6), a_deployment(IAD, 0, is_online=False), a_deployment(SIN, 2, drained_by=OP, held=2)
+    )
+    assert decide(job(), workload, NOON).changes == (Hold(SIN, 0),)

@@ -45,7 +45,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "settling": "waiting {settle_s} s for {subject} to react to the cordon: {why}",
         "several_budgets": "{subject} is guarded by {budgets}, and the eviction API takes one at most",
         "stuck": "{subject} ought to have ended by {due_at}{held}",
-        "taking_over": "{subject} stays at {has} replicas until others are ready: {ready} of {needs} are",
+        "taking_over": "{subject} stays at {has} replicas until others are ready: {ready} of {needs} are{away}",
         "terminating": "{subject} is terminating until {due_at} at the latest{held}",
         "unconfirmed": "{subject} was told to end, and {node}, whose kubelet is silent, does not confirm that it has",
         "unreadable": "cannot read {subject}",

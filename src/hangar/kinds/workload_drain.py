@@ -102,7 +102,7 @@ def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
     if job.is_cancelled:
         return _cancelled(job, workload, seen, details)
     # While replicas are to be taken over the others are waited for; after that the drained cluster itself is.
-    rows = workload.open_deployments if left else (deployment,)
+    rows = _takers(workload) if left else (deployment,)
     if texts := reverts(rows, job.memory.revs, until_ready=left > 0):
         text = f"{seen.message}; {changed_back(texts)}; {job.cluster} stays out of the placement"
         return _failed(job, seen, "reverted", text)
@@ -157,12 +157,20 @@ def _no_room(job: Job, workload: Workload) -> Fail | None:
 
 def _left(workload: Workload, deployment: Deployment, *, allow_outage: bool) -> int:
     """Return how many replicas have to stay for now: those that the others do not serve yet."""
-    others = workload.open_deployments
     held = deployment.held or 0
-    if workload.is_paused or workload.policy.division is Division.DUPLICATED or (allow_outage and not others):
+    is_alone = allow_outage and not workload.open_deployments
+    if workload.is_paused or workload.policy.division is Division.DUPLICATED or is_alone:
         return 0
-    ready = sum(min(each.ready, each.desired) for each in others)
-    return max(0, min(held, workload.replicas - ready))
+    return max(0, min(held, workload.replicas - _taken_over(workload)))
+
+
+def _takers(workload: Workload) -> tuple[Deployment, ...]:
+    """Return the deployments that take over: what runs on an offline cluster by now nobody knows."""
+    return tuple(each for each in workload.open_deployments if each.is_online)
+
+
+def _taken_over(workload: Workload) -> int:
+    return sum(min(each.ready, each.desired) for each in _takers(workload))
 
 
 def _progress(job: Job, workload: Workload, deployment: Deployment, left: int) -> Progress:
@@ -170,11 +178,11 @@ def _progress(job: Job, workload: Workload, deployment: Deployment, left: int) -
     total = job.memory.before.get(job.cluster, 0)
     waits: list[Blocker] = []
     if left:
-        others = workload.open_deployments
-        ready = sum(min(each.ready, each.desired) for each in others)
-        subject = f"{job.cluster}/{deployment.ref}"
-        waits = [wait for each in others if (wait := waiting(each, until_ready=True)) is not None]
-        waits.append(blocker("taking_over", subject, has=left, ready=ready, needs=workload.replicas))
+        subject, ready = f"{job.cluster}/{deployment.ref}", _taken_over(workload)
+        waits = [wait for each in _takers(workload) if (wait := waiting(each, until_ready=True)) is not None]
+        absent = [str(each.cluster) for each in workload.open_deployments if not each.is_online and each.desired]
+        away = f"; not counted, as offline: {', '.join(absent)}" if absent else ""
+        waits.append(blocker("taking_over", subject, has=left, ready=ready, needs=workload.replicas, away=away))
     elif (wait := waiting(deployment, until_ready=False)) is not None:
         waits = [wait]
     elif not deployment.is_empty:

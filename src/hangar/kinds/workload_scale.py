@@ -60,4 +60,5 @@ KIND = WorkloadKind(
     decide=decide,
     touches=touches,
     deadline_s=deadline_s,
+    asks_for=lambda params, _cluster: SetReplicas(params.replicas),
 )

@@ -48,5 +48,6 @@ KIND = WorkloadKind(
     decide=decide,
     touches=touches,
     deadline_s=deadline_s,
+    asks_for=lambda _params, cluster: None if cluster is None else TakeIn(cluster),
     is_per_cluster=True,
 )

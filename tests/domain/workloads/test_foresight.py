@@ -126,3 +126,9 @@ def test_what_may_come_of_it_is_warned_of(workload: Workload, replicas: int, war
 def test_a_cluster_whose_number_stays_is_not_warned_of() -> None:
     workload = a_workload(a_deployment(FRA, is_online=False), policy=Policy())
     assert seen(workload_scale.KIND, replace(workload, replicas=2), replicas=2).warnings == ()
+
+
+def test_a_drain_warns_of_clusters_that_cannot_be_seen_to_take_over() -> None:
+    workload = a_workload(a_deployment(FRA), a_deployment(IAD, is_online=False), a_deployment(SIN))
+    found = seen(workload_drain.KIND, workload, on=SIN)
+    assert found.warnings[0] == "iad-1 is offline: what it serves does not count as taken over, and is waited for"

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hangar.domain.workloads.placement import Bounds, Policy
+from hangar.domain.workloads.placement import Bounds, Division, Policy
 from hangar.hub.usecases.workloads import set_replicas
 from hangar.wire.operator import RivalDoc
 from hangar.wire.problems import Problem, ProblemCode
@@ -153,3 +153,17 @@ def test_a_rival_of_a_sort_that_only_newer_operators_know_is_passed_over(fleet: 
     fleet["fra-1"].tell(msgspec.structs.replace(fleet["fra-1"].graphs["llama"], rivals=[rival]))
     fleet.scale(6)
     assert fleet.deployment("fra-1").rivals == []
+
+
+def test_an_undrain_that_needs_more_of_the_quota_is_held_against_it(fleet: Fleet) -> None:
+    fleet.bind(replicas=5, policy=Policy(Division.DUPLICATED))
+    fleet.settle()
+    id_ = fleet.drain("sin-1")
+    fleet.settle("sin-1")
+    assert fleet.ended(id_)[0] == "succeeded"
+    fleet.add_project("chat", {"nvidia.com/gpu": 40})
+    problem = fleet.refusal("workload.undrain", cluster="sin-1")
+    assert problem.code is ProblemCode.QUOTA_EXCEEDED
+    assert "would use 60" in problem.detail
+    fleet.add_project("chat", {"nvidia.com/gpu": 60})
+    fleet.world.create("workload.undrain", "llama", cluster="sin-1")

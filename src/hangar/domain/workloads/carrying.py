@@ -42,8 +42,8 @@ class RolloutParams:
     deadline_s: int | None = field(
         default=None,
         metadata=param(
-            f"fail if it is not done this long after it started; by default {NODE_DEADLINE_DEFAULT_S}, "
-            f"{READY_DEADLINE_DEFAULT_S} with until ready",
+            f"fail if it is not done this long after it started; by default {NODE_DEADLINE_DEFAULT_S // 60}m, "
+            f"{READY_DEADLINE_DEFAULT_S // 3600}h with until ready",
             least=DEADLINE_MIN_S,
             most=DEADLINE_MAX_S,
         ),

@@ -50,6 +50,8 @@ def _numbers(workload: Workload) -> str:
 
 
 def _warnings(before: Workload, after: Workload) -> Iterator[str]:
+    if any(was.drained_by != each.drained_by for was, each in zip(before.deployments, after.deployments, strict=True)):
+        yield from _absences(after)
     for was in before.deployments:
         becomes = after.deployment(was.cluster)
         if becomes is not None and (becomes.desired != was.desired or becomes.drained_by != was.drained_by):
@@ -69,11 +71,19 @@ def _changes(was: Deployment, becomes: Deployment) -> Iterator[str]:
     if was.room is not None and more > was.room:
         yield f"{was.cluster} has room for {was.room} of {more} more: pods may wait for GPUs"
     if more < 0:
-        yield f"on {was.cluster} {-more} replicas end: a request that outlasts the grace period of its pod is cut off"
+        ends = "1 replica ends" if more == -1 else f"{-more} replicas end"
+        yield f"on {was.cluster} {ends}: a request that outlasts the grace period of its pod is cut off"
     if was.desired and not becomes.desired:
         stays = _frontends(was)
         kept = f"{', '.join(stays)} {'stays' if len(stays) == 1 else 'stay'}, " if stays else ""
         yield f"{name} runs no replica then: {kept}its model leaves /v1/models there, and callers get 404"
+
+
+def _absences(after: Workload) -> Iterator[str]:
+    """Yield the clusters that cannot be seen to take over what a drained one gives away."""
+    for each in after.open_deployments:
+        if not each.is_online and each.desired:
+            yield f"{each.cluster} is offline: what it serves does not count as taken over, and is waited for"
 
 
 def _left_over(before: Workload, after: Workload) -> Iterator[str]:

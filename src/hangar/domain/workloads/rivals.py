@@ -1,6 +1,6 @@
 """Rivals: who else writes the numbers of a deployment, and whether that stands in the way of changing them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from hangar.domain.decision import Fail
 from hangar.domain.ids import ClusterName
@@ -43,16 +43,23 @@ def opposed(workload: Workload, *changes: Change) -> Fail | None:
     return None if isinstance(placed, Misfit) else _opposed(workload, placed)  # a misfit is refused as such
 
 
-def opposed_numbers(before: Workload, after: Workload) -> Fail | None:
-    """Return why deployments must not get other numbers: an autoscaler or a planner writes one of them."""
-    return _opposed(before, {each.cluster: each.desired for each in after.deployments})
+def opposed_numbers(before: Workload, after: Workload, *, reshaped: Collection[ClusterName] = ()) -> Fail | None:
+    """Return why deployments must not get other numbers: an autoscaler or a planner writes one of them.
+
+    `reshaped` are the clusters on which the same number means other counts.
+    """
+    return _opposed(before, {each.cluster: each.desired for each in after.deployments}, reshaped)
 
 
-def _opposed(workload: Workload, placed: Mapping[ClusterName, int]) -> Fail | None:
+def _opposed(
+    workload: Workload, placed: Mapping[ClusterName, int], reshaped: Collection[ClusterName] = ()
+) -> Fail | None:
     texts = [
         f"{rival} writes {_what(deployment, rival)}{_back(rival, placed[deployment.cluster])}"
         for deployment in workload.deployments
-        if placed[deployment.cluster] != deployment.desired or deployment.state is DeploymentState.DRIFTED
+        if placed[deployment.cluster] != deployment.desired
+        or deployment.cluster in reshaped
+        or deployment.state is DeploymentState.DRIFTED
         for rival in rivals_of(deployment)
         if rival.kind is not RivalKind.GITOPS
     ]

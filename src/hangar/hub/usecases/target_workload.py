@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from hangar.domain.decision import Fail
 from hangar.domain.ids import ClusterName
-from hangar.domain.workloads.kind import AnyWorkloadKind, SetReplicas, changed
+from hangar.domain.workloads.kind import AnyWorkloadKind, changed
 from hangar.domain.workloads.workload import Workload
 from hangar.hub.store.records import find_cluster
 from hangar.hub.store.tables import workloads
@@ -54,8 +54,8 @@ def workload_target(
     workload, cluster = asked.workload, asked.cluster
     if (fail := asked.kind.refuse(asked.params, workload, cluster)) is not None:
         raise problem_of(fail, "params.replicas" if fail.code == "out_of_bounds" else "cluster")
-    if isinstance(replicas := params.get("replicas"), int):
-        check_quota(connection, workload, changed(workload, SetReplicas(replicas)))
+    if (change := asked.kind.asks_for(asked.params, cluster)) is not None:
+        check_quota(connection, workload, changed(workload, change))
     return WorkloadTarget(workload.name, cluster, workload_hold(workload.name))
 
 

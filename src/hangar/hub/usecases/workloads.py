@@ -95,7 +95,7 @@ def apply_workload(tx: Tx, who: Principal, name: str, request: WorkloadRequest, 
     placed = derived(weighed(tx.connection, after, now_us), now_us)
     if isinstance(placed, Misfit):
         raise problem_of(Fail("out_of_bounds", misfit_text(placed)), "replicas")
-    if (fail := opposed_numbers(after, placed)) is not None:
+    if (fail := opposed_numbers(after, placed, reshaped=_reshaped_in(before, after))) is not None:
         raise problem_of(fail, "replicas")
     check_quota(tx.connection, before, placed)
     _store(tx, who, before, placed, request, is_new=known is None, now_us=now_us)
@@ -175,6 +175,12 @@ def _reshaped(workload: Workload, named: Mapping[str, int] | None, now_us: int) 
         rev = max(now_us, each.desired_rev + 1)
         rows.append(replace(each, shape=own, desired_rev=rev) if is_other else each)
     return replace(workload, deployments=tuple(rows))
+
+
+def _reshaped_in(before: Workload, after: Workload) -> set[ClusterName]:
+    """Return the clusters on which a replica is another one now."""
+    known = {(each.cluster, each.ref): each.shape for each in before.deployments}
+    return {each.cluster for each in after.deployments if known.get((each.cluster, each.ref), each.shape) != each.shape}
 
 
 def _creating(before: Workload, after: Workload) -> tuple[ClusterName, ...]:
