@@ -301,9 +301,11 @@ def test_a_drain_that_an_autoscaler_writes_against_is_refused_unless_that_is_ove
 # --- what somebody changes back ---------------------------------------------------------------------------------------
 
 
-def written_at(rev: int, cluster: ClusterName, desired: int, has: int, **fields: Any) -> Deployment:
+def written_at(
+    rev: int, cluster: ClusterName, desired: int, has: int, by: str = "kubectl-edit", **fields: Any
+) -> Deployment:
     """Return a deployment that was written at a revision, and has another number by now where that is given."""
-    graph = a_graph(has, rev=rev, by="kubectl-edit")
+    graph = a_graph(has, rev=rev, by=by)
     return replace(a_deployment(cluster, desired, graph=graph, **fields), desired_rev=rev)
 
 
@@ -328,7 +330,7 @@ def test_while_others_may_still_take_over_a_change_back_is_only_a_blocker() -> N
 
 
 def test_a_drained_cluster_that_is_scaled_up_again_ends_it_by_the_name_of_its_rival() -> None:
-    sin = with_rivals(written_at(9, SIN, 0, 2, drained_by=OP, held=0), HPA)
+    sin = with_rivals(written_at(9, SIN, 0, 2, "kube-controller-manager", drained_by=OP, held=0), HPA)
     workload = a_workload(a_deployment(FRA, 3), a_deployment(IAD, 3), sin)
     phase, code, message = over(decide(job(), workload, NOON))
     assert (phase, code) == (Phase.FAILED, "reverted")

@@ -7,7 +7,7 @@ import pytest
 from hangar.domain.workloads.graph import Component, Rival, RivalKind, Role
 from hangar.domain.workloads.kind import SetReplicas, TakeOut
 from hangar.domain.workloads.placement import Bounds, Policy
-from hangar.domain.workloads.rivals import opposed, opposed_numbers, rival_of, rivals_of, warnings
+from hangar.domain.workloads.rivals import changer_of, opposed, opposed_numbers, rival_of, rivals_of, warnings
 from hangar.domain.workloads.workload import Deployment
 from tests.domain.building import OP
 from tests.domain.workloads.building import (
@@ -97,3 +97,22 @@ def test_a_repository_is_warned_of_in_other_words() -> None:
         "the number of decode of serving/llama on fra-1 will be reverted by GitOps argocd, unless it is changed there "
         "too"
     ]
+
+
+@pytest.mark.parametrize(
+    ("rival", "by", "named"),
+    [
+        (HPA, "kube-controller-manager", "HorizontalPodAutoscaler llama"),
+        (HPA, "llama", "HorizontalPodAutoscaler llama"),
+        (HPA, None, "HorizontalPodAutoscaler llama"),
+        (HPA, "kubectl-edit", "kubectl-edit"),
+        (GITOPS, "argocd-controller", "GitOps argocd"),
+        (GITOPS, "kube-controller-manager", "kube-controller-manager"),
+        (None, "kubectl-edit", "kubectl-edit"),
+        (None, None, "somebody"),
+    ],
+)
+def test_who_has_set_a_number_is_named_as_people_know_it(rival: Rival | None, by: str | None, named: str) -> None:
+    deployment = a_deployment(FRA, graph=a_graph(5, rev=7, by=by))
+    found = deployment if rival is None else with_rivals(deployment, rival)
+    assert changer_of(found, "decode") == named

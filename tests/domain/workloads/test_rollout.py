@@ -129,7 +129,7 @@ def test_a_number_without_a_place_is_told_with_those_that_have_one(misfit: Misfi
 
 def test_a_change_back_is_told_by_the_name_of_the_rival_where_one_is_known() -> None:
     assert reverted(BY_HAND) == "fra-1/serving/llama: kubectl-edit has set decode to 5 instead of 2"
-    assert reverted(with_rivals(BY_HAND, HPA)) == (
+    assert reverted(with_rivals(a_deployment(graph=a_graph(5, rev=7)), HPA)) == (
         "fra-1/serving/llama: HorizontalPodAutoscaler llama has set decode to 5 instead of 2"
     )
     lost = replace(a_graph(2, rev=7), components=a_graph(2, rev=7).components[:1])

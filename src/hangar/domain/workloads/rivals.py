@@ -1,6 +1,7 @@
 """Rivals: who else writes the numbers of a deployment, and whether that stands in the way of changing them."""
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 from hangar.domain.decision import Fail
 from hangar.domain.ids import ClusterName
@@ -8,6 +9,18 @@ from hangar.domain.workloads.graph import Rival, RivalKind, Role
 from hangar.domain.workloads.kind import Change, changed
 from hangar.domain.workloads.placement import Misfit
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload, placement
+
+MANAGERS: Mapping[RivalKind, frozenset[str]] = MappingProxyType(
+    {
+        RivalKind.HPA: frozenset({"kube-controller-manager"}),
+        RivalKind.KEDA: frozenset({"kube-controller-manager", "keda", "keda-operator"}),
+        RivalKind.PLANNER: frozenset({"OpenAPI-Generator"}),
+        RivalKind.GITOPS: frozenset(
+            {"argocd-controller", "argocd-application-controller", "kustomize-controller", "helm-controller"}
+        ),
+    }
+)
+"""Under which field managers rivals write; each of them stands for others, too."""
 
 WAY_ON = "or go on with an operation that has `override` and a reason (`--override --reason TEXT`)"
 
@@ -32,6 +45,20 @@ def rivals_of(deployment: Deployment) -> tuple[Rival, ...]:
 def rival_of(deployment: Deployment, component: str) -> Rival | None:
     """Return who else is known to write the number of one component, None where nobody is."""
     return next((each for each in rivals_of(deployment) if each.component in (None, component)), None)
+
+
+def changer_of(deployment: Deployment, component: str) -> str:
+    """Return who has set the number of a component, as people know it: a rival behind its field manager, where it is.
+
+    A rival that is known is no proof: where somebody's own tool set the number, that is named.
+    """
+    graph = deployment.graph
+    part = graph.component(component) if graph is not None else None
+    by = part.written_by if part is not None else None
+    rival = rival_of(deployment, component)
+    if rival is not None and (by is None or by == rival.name or by in MANAGERS[rival.kind]):
+        return str(rival)
+    return by or "somebody"
 
 
 def opposed(workload: Workload, *changes: Change) -> Fail | None:

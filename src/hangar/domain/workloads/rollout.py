@@ -9,7 +9,7 @@ from hangar.domain.ids import ClusterName
 from hangar.domain.limits import RIVAL_WATCH_S
 from hangar.domain.workloads.graph import has_drifted
 from hangar.domain.workloads.placement import Division, Misfit
-from hangar.domain.workloads.rivals import rival_of, rivals_of
+from hangar.domain.workloads.rivals import changer_of, rivals_of
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload
 
 UNIT = "deployments"
@@ -105,18 +105,17 @@ def reverted(deployment: Deployment) -> str | None:
         if part is None:
             texts.append(f"{name} is not there any more")
         elif part.replicas != count:
-            by = rival_of(deployment, name) or part.written_by or "somebody"
-            texts.append(f"{by} has set {name} to {part.replicas} instead of {count}")
+            texts.append(f"{changer_of(deployment, name)} has set {name} to {part.replicas} instead of {count}")
     return f"{subject}: {', '.join(texts)}"
 
 
 def drifters(deployment: Deployment) -> list[str]:
-    """Return who has changed the numbers of a deployment, by their field managers."""
+    """Return who has changed the numbers of a deployment, rivals behind their field managers, or else those."""
     graph, wanted = deployment.graph, deployment.wanted
     if graph is None or wanted is None:
         return []
     names = {
-        part.written_by or "somebody"
+        changer_of(deployment, name)
         for name, count in wanted.counts.items()
         if (part := graph.component(name)) is not None and part.replicas != count
     }
