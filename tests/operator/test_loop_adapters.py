@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from hangar.domain.decision import Apply, Busy, Create, Evict, Remove, Scale, Trouble
 from hangar.domain.ids import NodeName
+from hangar.domain.limits import CREATED_AGAIN_S
 from hangar.domain.workloads.graph import Graph, GraphRef, RivalKind, Role
 from hangar.operator.cluster.simulated.spec import GPU, ComponentSpec, GraphSpec, PodTemplate, RivalSpec
 from hangar.wire.operator import JsonObject
@@ -234,7 +235,7 @@ def test_a_graph_is_created_from_its_template_scaled_like_any_other_and_removed(
     assert events == ["graph created", "graph written", "graph removed"]
 
 
-def test_a_graph_that_somebody_deletes_is_not_created_again_for_the_same_revision() -> None:
+def test_a_graph_that_somebody_deletes_at_once_is_created_again_a_while_later_or_for_another_number() -> None:
     async def play(scene: Scene) -> None:
         scene.hub.desire(7, TEMPLATE, decode=2)
         await pass_time(10)
@@ -242,9 +243,13 @@ def test_a_graph_that_somebody_deletes_is_not_created_again_for_the_same_revisio
         await pass_time(30)
         assert sent(scene) == ["create 7 {'decode': 2}"]
         assert [code for code, _ in unwritten(scene)] == ["reverted"]
+        await pass_time(CREATED_AGAIN_S)
+        assert sent(scene)[1:] == ["create 7 {'decode': 2}"]
+        assert unwritten(scene) == []
+        scene.world.remove_graph(REF)
         scene.hub.desire(8, TEMPLATE, decode=2)
         await pass_time(10)
-        assert sent(scene)[1:] == ["create 8 {'decode': 2}"]
+        assert sent(scene)[2:] == ["create 8 {'decode': 2}"]
 
     played(play, nothing)
 

@@ -238,6 +238,10 @@ RETRY_FIRST_S = 0.2
 RETRY_MAX_S = 10.0
 """The longest pause between two tries."""
 
+CREATED_AGAIN_S = 600.0
+"""A graph that is deleted after we created it is created again this long after the first time: what prunes what it
+does not know would delete it each time, and each time models are loaded for nothing."""
+
 DENIED_TRIES_MAX = 5
 """A step that was refused so often in a row, over three seconds, is refused for good: an API server that has just
 started refuses everything until it knows its access rules."""

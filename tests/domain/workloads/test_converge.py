@@ -20,7 +20,7 @@ from hangar.domain.decision import (
     Unknown,
 )
 from hangar.domain.ids import NodeName, NodeUid
-from hangar.domain.limits import RETRY_FIRST_S, RETRY_MAX_S
+from hangar.domain.limits import CREATED_AGAIN_S, RETRY_FIRST_S, RETRY_MAX_S
 from hangar.domain.view import Claims, StepKey, View, key_of
 from hangar.domain.workloads.converge import Converging, converge
 from hangar.domain.workloads.errands import errand, reductions
@@ -249,12 +249,15 @@ def test_a_graph_that_is_there_is_written_whether_or_not_there_is_a_template() -
     assert steps(a_view(a_graph()), NEW) == [write(NEW, a_graph())]
 
 
-def test_what_is_being_created_is_not_created_twice_nor_again_once_somebody_has_deleted_it() -> None:
+def test_what_is_being_created_is_not_created_twice_and_again_only_a_while_after_somebody_deleted_it() -> None:
     under_way = frozenset({key_of(errand(NEW), CREATE)})
     assert converged(a_view(in_flight=under_way), NEW) == Converging()
     view = a_view(answers=an_answer(CREATE, Accepted(), operation=errand(NEW)))
     assert converged(view, NEW) == Converging((), at(RETRY_FIRST_S))
-    assert code(converged(view, NEW, seconds=RETRY_FIRST_S)) == "reverted"
+    gone = converged(view, NEW, seconds=RETRY_FIRST_S)
+    assert (gone.steps, gone.recheck_at, code(gone)) == ((), at(CREATED_AGAIN_S), "reverted")
+    assert gone.unwritten[LLAMA].why.endswith("it is created again at 12:10:00 UTC")
+    assert converged(view, NEW, seconds=CREATED_AGAIN_S) == Converging(((errand(NEW), CREATE),))
     newer = replace(NEW, rev=8)
     assert steps(view, newer, seconds=RETRY_FIRST_S) == [replace(CREATE, rev=8)]
 

@@ -6,9 +6,10 @@ revision is left alone, whatever its numbers are by now: what others change afte
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from hangar.domain.decision import Create, Remove
+from hangar.domain.limits import CREATED_AGAIN_S
 from hangar.domain.view import StepName, View
 from hangar.domain.workloads.errands import Attempts, errand
 from hangar.domain.workloads.graph import Desired, Graph, GraphRef, Removal, Unwritten
@@ -78,15 +79,22 @@ def _written(desired: Desired, allowed: frozenset[str], attempts: Attempts) -> _
 
 
 def _created(desired: Desired, allowed: frozenset[str], attempts: Attempts) -> _Outcome:
-    """Create a graph that has a template, once anything of it is to run; without one it is the hub that says so."""
+    """Create a graph that has a template, once anything of it is to run; without one it is the hub that says so.
+
+    One that is lost is created again, though not at once where it was created a moment ago: whoever deletes it then
+    would do so each time.
+    """
     if desired.template is None or desired.workload is None or not any(desired.counts.values()):
         return _Outcome()
     if "deploy" not in allowed:
         return _Outcome(why=_not_allowed("deploy", desired.rev))
     step = Create(desired.ref, desired.rev, desired.counts, desired.workload, desired.template)
-    if attempts.is_undone(errand(desired), step):
-        why = "it was created, and somebody has deleted it since: it is not created again"
-        return _Outcome(why=Unwritten(desired.rev, "reverted", why))
+    created_at = attempts.accepted_at(errand(desired), step)
+    if created_at is not None and attempts.is_undone(errand(desired), step):
+        again_at = created_at + timedelta(seconds=CREATED_AGAIN_S)
+        if attempts.now < again_at:
+            why = f"it was created, and somebody has deleted it since: it is created again at {again_at:%H:%M:%S} UTC"
+            return _Outcome(recheck_at=again_at, why=Unwritten(desired.rev, "reverted", why))
     return _taken(((errand(desired), step),), desired.rev, {str(desired.ref)}, attempts)
 
 

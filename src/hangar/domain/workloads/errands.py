@@ -60,11 +60,14 @@ class Attempts:
         until = retry_at(answered) if answered is not None else self.now
         return until if until > self.now else None
 
+    def accepted_at(self, operation: OperationId, step: Step) -> datetime | None:
+        """Return when a step was accepted, None where its last answer was another, or there is none."""
+        answered = self.view.answers.get(key_of(operation, step))
+        return answered.at if answered is not None and isinstance(answered.answer, Accepted) else None
+
     def is_undone(self, operation: OperationId, step: Step) -> bool:
         """Tell whether a step that is still to be taken was taken: then somebody has put back what it wrote."""
-        answered = self.view.answers.get(key_of(operation, step))
-        is_accepted = answered is not None and isinstance(answered.answer, Accepted)
-        return is_accepted and self.again_at(operation, step) is None
+        return self.accepted_at(operation, step) is not None and self.again_at(operation, step) is None
 
     def trouble(self, operation: OperationId, step: Step, rev: int) -> Unwritten | None:
         """Return why the last try of a step did not succeed, None where there is nothing to say."""
