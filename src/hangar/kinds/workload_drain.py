@@ -120,8 +120,11 @@ def _left(workload: Workload, deployment: Deployment, *, allow_outage: bool) -> 
     """Return how many replicas have to stay for now: those that the others do not serve yet."""
     others = workload.open_deployments
     held = deployment.held or 0
-    if workload.is_paused or workload.policy.division is Division.DUPLICATED or (allow_outage and not others):
+    if workload.is_paused or (allow_outage and not others):
         return 0
+    if workload.policy.division is Division.DUPLICATED:
+        # Each cluster has its full number, so there is nothing to take over; but one of the others has to serve.
+        return 0 if allow_outage or any(each.ready for each in others) else held
     ready = sum(min(each.ready, each.desired) for each in others)
     return max(0, min(held, workload.replicas - ready))
 
