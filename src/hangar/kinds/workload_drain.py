@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from hangar.domain.blockers import blocker
+from hangar.domain.blockers import blocker, listed, sentence
 from hangar.domain.decision import Blocker, End, Fact, Fail, Go, Progress
 from hangar.domain.ids import ClusterName
 from hangar.domain.kind import param
@@ -77,7 +77,9 @@ def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
     if job.is_cancelled:
         return _cancelled(job, workload, seen, details)
     if now >= job.deadline_at:
-        return _failed(job, seen, "deadline_exceeded", f"{seen.message}; {job.cluster} stays out of the placement")
+        rest = listed([sentence(each) for each in seen.blockers])
+        message = f"{seen.message}; not done in time: {rest}. {job.cluster} stays out of the placement"
+        return _failed(job, seen, "deadline_exceeded", message)
     changes = (Hold(job.cluster, left),) if left < held else ()
     return Decided(Go(job.memory, seen, blockers=seen.blockers, recheck_at=job.deadline_at), changes)
 
