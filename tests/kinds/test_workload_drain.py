@@ -141,13 +141,21 @@ def test_while_it_waits_it_names_what_is_not_ready_and_what_stays() -> None:
     ("workload", "params"),
     [
         (handing_over(0, 0, is_paused=True), None),
-        (replace(handing_over(0, 0), policy=Policy(Division.DUPLICATED)), None),
+        (replace(handing_over(1, 0), policy=Policy(Division.DUPLICATED)), None),
+        (replace(handing_over(0, 0), policy=Policy(Division.DUPLICATED)), ALLOWED),
         (a_workload(a_deployment(SIN, drained_by=OP, held=2)), ALLOWED),
     ],
-    ids=["paused", "duplicated", "an outage is allowed"],
+    ids=["paused", "duplicated", "duplicated, and an outage is allowed", "an outage is allowed"],
 )
 def test_where_nobody_takes_over_nothing_is_waited_for(workload: Workload, params: DrainParams | None) -> None:
     assert decide(job(params=params), workload, NOON).changes == (Hold(SIN, 0),)
+
+
+def test_the_last_cluster_that_serves_a_duplicated_workload_stays_until_another_one_does() -> None:
+    decided = decide(job(), replace(handing_over(0, 0), policy=Policy(Division.DUPLICATED)), NOON)
+    assert isinstance(decided.outcome, Go)
+    assert decided.changes == ()
+    assert [each.code for each in decided.outcome.blockers] == ["not_ready", "not_ready", "taking_over"]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from hangar.operator.loop import Operator
 from hangar.wire.documents import progress_doc
 from hangar.wire.operator import JobDoc, SyncAnswer
 from tests.simulation.planted_rules import RULES
+from tests.simulation.planted_workloads import WORKLOADS
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -178,5 +179,6 @@ PLANTED: Mapping[str, Plant] = {
         a_cancel_is_lost_at_a_takeover,
         a_deadline_that_passed_is_always_now,
         *RULES,
+        *WORKLOADS,
     )
 }

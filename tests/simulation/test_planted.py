@@ -35,6 +35,11 @@ SEEN_AT: Mapping[str, int] = {
     "what_nobody_recreates_is_evicted": 5,
     "a_name_is_a_node": 4,
     "foreign_cordon_is_undone": 14,
+    "what_others_changed_is_written_over": 1,
+    "a_new_number_has_an_older_revision": 1,
+    "the_others_are_not_waited_for": 7,
+    "what_ends_is_gone": 7,
+    "nobody_looks_at_the_time": 1,
 }
 """Where each fault was last seen, to look there first; a fault that shows there no more is looked for in all seeds."""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
-from hangar.domain.blockers import blocker
+from hangar.domain.blockers import blocker, listed, sentence
 from hangar.domain.decision import Blocker, End, Fact, Fail, Go, Progress
 from hangar.domain.ids import ClusterName, OperationId
 from hangar.domain.kind import param
@@ -107,7 +107,9 @@ def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
         text = f"{seen.message}; {changed_back(texts)}; {job.cluster} stays out of the placement"
         return _failed(job, seen, "reverted", text)
     if now >= job.deadline_at:
-        return _failed(job, seen, "deadline_exceeded", f"{seen.message}; {job.cluster} stays out of the placement")
+        rest = listed([sentence(each) for each in seen.blockers])
+        message = f"{seen.message}; not done in time: {rest}. {job.cluster} stays out of the placement"
+        return _failed(job, seen, "deadline_exceeded", message)
     changes = (Hold(job.cluster, left),) if left < held else ()
     memory = replace(job.memory, stands_since=None)
     return Decided(Go(memory, seen, blockers=seen.blockers, recheck_at=job.deadline_at), changes)
@@ -159,8 +161,11 @@ def _left(workload: Workload, deployment: Deployment, *, allow_outage: bool) -> 
     """Return how many replicas have to stay for now: those that the others do not serve yet."""
     held = deployment.held or 0
     is_alone = allow_outage and not workload.open_deployments
-    if workload.is_paused or workload.policy.division is Division.DUPLICATED or is_alone:
+    if workload.is_paused or is_alone:
         return 0
+    if workload.policy.division is Division.DUPLICATED:
+        # Each cluster has its full number, so there is nothing to take over; but one of the others has to serve.
+        return 0 if allow_outage or any(each.ready for each in _takers(workload)) else held
     return max(0, min(held, workload.replicas - _taken_over(workload)))
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias, TypeVar
 
+from hangar.domain.blockers import listed, sentence
 from hangar.domain.decision import End, Fact, Fail, Go, Progress
 from hangar.domain.kind import param
 from hangar.domain.limits import DEADLINE_MAX_S, DEADLINE_MIN_S, NODE_DEADLINE_DEFAULT_S, READY_DEADLINE_DEFAULT_S
@@ -108,7 +109,7 @@ def follow(
         message = f"{seen.message}; {changed_back(texts)}"
         return Decided(End(Phase.FAILED, "reverted", message, job.memory, seen, details))
     if now >= job.deadline_at:
-        rest = ", ".join(sorted(each.subject for each in seen.blockers))
+        rest = listed([sentence(each) for each in seen.blockers])
         message = f"{seen.message}; not {job.params.until} in time: {rest}. What is wanted stays, and is written later"
         return Decided(End(Phase.FAILED, "deadline_exceeded", message, job.memory, seen, details))
     memory = replace(job.memory, stands_since=None)

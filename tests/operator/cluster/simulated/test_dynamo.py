@@ -220,6 +220,15 @@ def test_a_graph_that_is_deleted_takes_its_pods_along_and_another_of_its_name_is
     assert take(world, step) == Namesake()
 
 
+def test_a_graph_made_anew_has_no_pod_named_as_one_that_still_ends() -> None:
+    world = a_world_with(a_spec())
+    world.remove_graph(REF)
+    world.add_graph(a_spec())
+    pass_s(world, 0.5)
+    names = [pod.ref.name for pod in world.snapshot().pods.values()]
+    assert len(names) == len(set(names)) == 6
+
+
 def test_a_graph_goes_with_its_namespace() -> None:
     world = a_world_with(a_spec())
     world.remove_namespace("serving")

@@ -36,6 +36,7 @@ class Controllers:
         self._kubelets = kubelets
         self._groups = Groups(state, self._create, kubelets.delete)
         self.workloads: dict[OwnerUid, Workload] = {}
+        self._made_before: dict[tuple[str, str], int] = {}  # pods of one that is gone may outlive it under their names
         admission.on_less = self._retry
         state.on_pod.append(self._follow)
 
@@ -51,7 +52,8 @@ class Controllers:
         if below is not None:
             controller = OwnerRef(*below, OwnerUid(self._state.new_uid("owner")))
             self._state.index.put_owner(Owner(controller, spec.namespace, spec.replicas, parent=top))
-        workload = Workload(spec, spec.replicas, top, controller)
+        made = self._made_before.get((spec.namespace, controller.name), 0)
+        workload = Workload(spec, spec.replicas, top, controller, made)
         self.workloads[top.uid] = workload
         if spec.kind == "DaemonSet":
             for node in self._state.snapshot().nodes.values():
@@ -74,6 +76,7 @@ class Controllers:
     def remove(self, owner: OwnerUid) -> None:
         """Delete a workload; its pods follow."""
         workload = self.workloads.pop(owner)
+        self._made_before[workload.spec.namespace, workload.controller.name] = workload.made
         pods = [pod.ref.uid for pod in self._state.snapshot().pods.values() if self._is_of(pod, workload)]
         for ref in {workload.top, workload.controller, *workload.groups.values()}:
             self._state.index.drop_owner(ref.uid)

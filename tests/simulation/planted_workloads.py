@@ -1,0 +1,56 @@
+"""Faults planted into what keeps workloads: who writes, what comes first, and when a drain is over."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import hangar.domain.workloads.workload
+import hangar.hub.usecases.sweep
+from hangar.domain.workloads.workload import Deployment
+
+
+def what_others_changed_is_written_over(patch: pytest.MonkeyPatch) -> None:
+    """A graph is written until its numbers are those that are wanted, whoever changes them."""
+
+    def is_to_be_written(graph: Any, desired: Any) -> bool:
+        parts = {name: graph.component(name) for name in desired.counts}
+        return any(part is None or part.replicas != desired.counts[name] for name, part in parts.items())
+
+    patch.setattr("hangar.domain.workloads.converge._is_to_be_written", is_to_be_written)
+
+
+def a_new_number_has_an_older_revision(patch: pytest.MonkeyPatch) -> None:
+    """A deployment whose number changes goes back by one revision."""
+    real = hangar.domain.workloads.workload._with
+
+    def going_back(deployment: Deployment, *rest: Any) -> Deployment:
+        after = real(deployment, *rest)
+        is_old = after is not deployment and deployment.desired_rev
+        return replace(after, desired_rev=deployment.desired_rev - 1) if is_old else after
+
+    patch.setattr(hangar.domain.workloads.workload, "_with", going_back)
+
+
+def the_others_are_not_waited_for(patch: pytest.MonkeyPatch) -> None:
+    """A drained cluster goes down at once, whether or not others serve by then."""
+    patch.setattr("hangar.kinds.workload_drain._left", lambda *_, **__: 0)
+
+
+def what_ends_is_gone(patch: pytest.MonkeyPatch) -> None:
+    """A drain is over as soon as its number is written, whatever pods are left."""
+    patch.setattr(Deployment, "is_empty", property(lambda _: True))
+
+
+def nobody_looks_at_the_time(patch: pytest.MonkeyPatch) -> None:
+    """What waits on a workload is carried on only when a graph has changed."""
+    patch.setattr(hangar.hub.usecases.sweep, "_conduct_workloads", lambda *_: None)
+
+
+WORKLOADS = (
+    what_others_changed_is_written_over,
+    a_new_number_has_an_older_revision,
+    the_others_are_not_waited_for,
+    what_ends_is_gone,
+    nobody_looks_at_the_time,
+)
