@@ -81,9 +81,9 @@ def test_at_its_deadline_it_fails_and_what_is_wanted_stays() -> None:
     phase, code, message, changes = over(follow(job(), half_written(), at(60), what="scaled"))
     assert (phase, code, changes) == (Phase.FAILED, "deadline_exceeded", ())
     assert message == (
-        "written on 1 of 3 clusters; not written in time: iad-1/serving/llama is to have 2 replicas, and its "
-        "operator has not written that yet; sin-1/serving/llama is to have 2 replicas, and its operator has not written "
-        "that yet. "
+        "written on 1 of 3 clusters; not written in time: "
+        "iad-1/serving/llama is to have 2 replicas, and its operator has not written that yet; "
+        "sin-1/serving/llama is to have 2 replicas, and its operator has not written that yet. "
         "What is wanted stays, and is written later"
     )
 
