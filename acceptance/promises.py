@@ -161,6 +161,39 @@ PROMISES = (
         (_python("pytest", "tests/kubernetes/test_foresight.py"),),
     ),
     Promise(
+        "Every workload command of the manual, word for word and none skipped, behaves as printed there",
+        (_python("pytest", "tests/transcripts/test_manual_workloads.py"),),
+    ),
+    Promise(
+        "A scale under an autoscaler is refused by its name; overridden and put back, it ends as failed and says by whom",
+        (
+            _demo_shell(
+                "hgr workload get mistral-7b | grep ^rivals; hgr workload scale mistral-7b --replicas 4; "
+                "hgr workload scale mistral-7b --replicas 4 --override --reason launch --wait",
+                exit_code=11,
+                says=(
+                    "rivals: sin-1 HorizontalPodAutoscaler mistral-7b (decode)",
+                    "or go on with an operation that has `override` and a reason",
+                    "HorizontalPodAutoscaler mistral-7b has set decode to 2 instead of 4",
+                ),
+            ),
+        ),
+    ),
+    Promise(
+        "Hub or operator killed at any step of a scale, pause or drain: the end is the same; one patch a changed graph",
+        (
+            _python("pytest", "tests/simulation/test_workload_sweep.py", "tests/simulation/test_workload_fleet.py"),
+        ),
+    ),
+    Promise(
+        "Placement is that of an independent oracle, by the API and in the graphs",
+        (_python("pytest", "tests/domain/workloads", "tests/simulation/test_random_placements.py"),),
+    ),
+    Promise(
+        "Workloads on a real cluster, in both versions of the graphs: scale, pause, resume, drain, undrain, rivals, kills",
+        (_python("pytest", "tests/kubernetes/test_workloads.py", "tests/kubernetes/test_graph_owners.py"),),
+    ),
+    Promise(
         "The store is held to the same suite on SQLite and PostgreSQL",
         (_python("pytest", "tests/hub/store", "tests/hub/usecases"),),
     ),

@@ -1,10 +1,13 @@
-"""The kind DynamoGraphDeployment on a bed, in either of its versions: as little of it as its readers and writers need.
+"""Graphs and their scaling adapters on a bed, in either version: as little as their readers and writers need.
 
 A real cluster may serve both at once, by a webhook of Dynamo's own that converts them; a bed has one or the other, as
 Dynamo 1.0 and 1.1 have the older one alone.
 """
 
 import os
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -17,9 +20,13 @@ Version: TypeAlias = Literal["v1beta1", "v1alpha1"]
 
 GROUP = "nvidia.com"
 PLURAL = "dynamographdeployments"
-NAME = f"{PLURAL}.{GROUP}"
 KIND = "DynamoGraphDeployment"
+ADAPTERS_PLURAL = "dynamographdeploymentscalingadapters"
+ADAPTER_KIND = "DynamoGraphDeploymentScalingAdapter"
 CRD = "CustomResourceDefinition"
+
+KINDS: Mapping[str, str] = {PLURAL: KIND, ADAPTERS_PLURAL: ADAPTER_KIND}
+"""What is installed, by its plural."""
 
 CRDS_DIR = "DYNAMO_CRDS_DIR"
 """Environment variable: a folder with the definitions that Dynamo ships, which are then installed instead of ours."""
@@ -39,32 +46,51 @@ TEXT: Document = {"type": "string"}
 
 
 def install(kube: Kube, version: Version) -> None:
-    """Let the bed serve graphs in one version, and wait until it does; another version goes, with its graphs."""
-    if _is_served(kube, version):
+    """Let the bed serve both kinds in one version, and wait until it does; another version goes, with its objects."""
+    if all(_is_served(kube, version, plural) for plural in KINDS):
         return
     remove(kube)
-    kube.create(definition(version))
-    until(f"graphs are served as {version}", lambda: _is_served(kube, version))
+    for plural in KINDS:
+        kube.create(definition(version, plural))
+    for plural in KINDS:
+        until(f"{plural} are served as {version}", partial(_is_served, kube, version, plural))
 
 
 def remove(kube: Kube) -> None:
-    """Take graphs and all that they are away, and wait until nothing is served of them."""
-    if kube.get(CRD, NAME) is None:
-        return
-    kube.delete(CRD, NAME)
-    until("the definition of graphs is gone", lambda: kube.get(CRD, NAME) is None)
-    for version in SHIPPED:
-        until(f"{version} is served no longer", lambda version=version: not _is_named(kube, version))  # type: ignore[misc]
+    """Take graphs, adapters and all that they are away, and wait until nothing is served of them."""
+    installed = [plural for plural in KINDS if kube.get(CRD, f"{plural}.{GROUP}") is not None]
+    for plural in installed:
+        kube.delete(CRD, f"{plural}.{GROUP}")
+    for plural in installed:
+        until(f"the definition of {plural} is gone", partial(_is_gone, kube, plural))
+        for version in SHIPPED:
+            until(f"{version} is served no longer", partial(_is_unnamed, kube, version, plural))
 
 
-def definition(version: Version) -> Document:
-    """Return the definition of graphs in one version: Dynamo's own where a folder of them is named, or else ours."""
+def clear(kube: Kube, version: Version) -> None:
+    """Delete all graphs and adapters of all namespaces, and wait until there are none."""
+
+    def objects() -> list[Document]:
+        return [each for plural in KINDS for each in kube.call("GET", f"/apis/{GROUP}/{version}/{plural}")["items"]]
+
+    for each in objects():
+        metadata, plural = each["metadata"], PLURAL if each["kind"] == KIND else ADAPTERS_PLURAL
+        path = f"/apis/{GROUP}/{version}/namespaces/{metadata['namespace']}/{plural}/{metadata['name']}"
+        with suppress(KubeError):  # an adapter that went with its graph
+            kube.call("DELETE", path)
+    until("no graphs and adapters", lambda: not objects())
+
+
+def definition(version: Version, plural: str = PLURAL) -> Document:
+    """Return the definition of a kind in one version: Dynamo's own where a folder of them is named, or else ours."""
     folder = os.environ.get(CRDS_DIR)
-    return _shipped(Path(folder), version) if folder else _ours(version)
+    if folder:
+        return _shipped(Path(folder), version, plural)
+    return _graphs(version) if plural == PLURAL else _adapters(version)
 
 
-def _shipped(folder: Path, version: Version) -> Document:
-    path = folder / SHIPPED[version] / f"{GROUP}_{PLURAL}.yaml"
+def _shipped(folder: Path, version: Version, plural: str) -> Document:
+    path = folder / SHIPPED[version] / f"{GROUP}_{plural}.yaml"
     document: Document = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     spec = document["spec"]
     (only,) = (each for each in spec["versions"] if each["name"] == version)
@@ -73,20 +99,37 @@ def _shipped(folder: Path, version: Version) -> Document:
     return document
 
 
-def _ours(version: Version) -> Document:
-    schema = _object(spec=_spec(version), status=_status(version))
+def _graphs(version: Version) -> Document:
+    return _ours(version, PLURAL, _object(spec=_spec(version), status=_status(version)), {"status": {}})
+
+
+def _adapters(version: Version) -> Document:
+    names = {"name": TEXT, "componentName" if version == "v1beta1" else "serviceName": TEXT}
+    spec = _object(dgdRef=_object(**names) | {"required": list(names)}, replicas=_number(0))
+    status = _object(replicas=_number(0), selector=TEXT)
+    scale = {
+        "specReplicasPath": ".spec.replicas",
+        "statusReplicasPath": ".status.replicas",
+        "labelSelectorPath": ".status.selector",
+    }
+    schema = _object(spec=spec | {"required": ["dgdRef", "replicas"]}, status=status)
+    return _ours(version, ADAPTERS_PLURAL, schema, {"status": {}, "scale": scale})
+
+
+def _ours(version: Version, plural: str, schema: Document, subresources: Document) -> Document:
     served: Document = {
         "name": version,
         "served": True,
         "storage": True,
         "schema": {"openAPIV3Schema": schema},
-        "subresources": {"status": {}},
+        "subresources": subresources,
     }
-    names = {"kind": KIND, "listKind": f"{KIND}List", "plural": PLURAL, "singular": KIND.lower(), "shortNames": ["dgd"]}
+    kind = KINDS[plural]
+    names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": CRD,
-        "metadata": {"name": NAME},
+        "metadata": {"name": f"{plural}.{GROUP}"},
         "spec": {"group": GROUP, "names": names, "scope": "Namespaced", "versions": [served]},
     }
 
@@ -140,11 +183,15 @@ def _truth() -> Document:
     return {"type": "boolean"}
 
 
-def _is_served(kube: Kube, version: Version) -> bool:
-    if not _is_named(kube, version):
+def _is_gone(kube: Kube, plural: str) -> bool:
+    return kube.get(CRD, f"{plural}.{GROUP}") is None
+
+
+def _is_served(kube: Kube, version: Version, plural: str) -> bool:
+    if _is_unnamed(kube, version, plural):
         return False
     try:
-        kube.call("GET", f"/apis/{GROUP}/{version}/{PLURAL}")
+        kube.call("GET", f"/apis/{GROUP}/{version}/{plural}")
     except KubeError as error:
         if error.code not in NOT_YET:
             raise
@@ -152,11 +199,11 @@ def _is_served(kube: Kube, version: Version) -> bool:
     return True
 
 
-def _is_named(kube: Kube, version: Version) -> bool:
+def _is_unnamed(kube: Kube, version: Version, plural: str) -> bool:
     try:
         kinds = kube.call("GET", f"/apis/{GROUP}/{version}")["resources"]
     except KubeError as error:
         if error.code not in NOT_YET:
             raise
-        return False
-    return any(each["name"] == PLURAL for each in kinds)
+        return True
+    return not any(each["name"] == plural for each in kinds)

@@ -16,12 +16,13 @@ MERGE_PATCH = "application/merge-patch+json"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One component. `role` is its type, `replicas` None leaves the number out."""
+    """One component. `role` is its type, `replicas` None leaves the number out; `has_adapter` asks for an adapter."""
 
     role: str = "worker"
     replicas: int | None = 1
     gpus: int = 0
     node_count: int = 1
+    has_adapter: bool = False
 
 
 class Graphs:
@@ -31,21 +32,12 @@ class Graphs:
         self._kube = kube
         self.version = version
 
-    def create(self, name: str, parts: Mapping[str, Part], namespace: str = "default", **metadata: Any) -> Document:
-        """Create a graph and return it as the server stored it."""
-        components = {each: self._component(part) for each, part in parts.items()}
-        spec: Document = {"backendFramework": "vllm"}
-        if self.version == "v1beta1":
-            spec["components"] = [{"name": each, **component} for each, component in components.items()]
-        else:
-            spec["services"] = components
-        document = {
-            "apiVersion": f"{GROUP}/{self.version}",
-            "kind": KIND,
-            "metadata": {"name": name, "namespace": namespace, **metadata},
-            "spec": spec,
-        }
-        return self._kube.call("POST", self.path(namespace), document)
+    def create(
+        self, name: str, parts: Mapping[str, Part], namespace: str = "default", *, is_dry: bool = False, **metadata: Any
+    ) -> Document:
+        """Create a graph and return it as the server stored it; or ask only whether that would be let in."""
+        document = graph_document(self.version, name, parts, namespace, **metadata)
+        return self._kube.call("POST", self.path(namespace) + ("?dryRun=All" if is_dry else ""), document)
 
     def find(self) -> list[Document]:
         """Return all graphs."""
@@ -61,9 +53,12 @@ class Graphs:
                 return None
             raise
 
-    def scale(self, graph: Document, component: str, replicas: int, manager: str = "kim") -> Document:
-        """Change the number of one component, as somebody else does."""
+    def scale(
+        self, graph: Document, component: str, replicas: int, manager: str = "kim", *, is_dry: bool = False
+    ) -> Document:
+        """Change the number of one component, as somebody else does; or ask only whether that would be let in."""
         path = self.path(graph["metadata"]["namespace"], graph["metadata"]["name"]) + f"?fieldManager={manager}"
+        path += "&dryRun=All" if is_dry else ""
         if self.version == "v1alpha1":
             patch = {"spec": {"services": {component: {"replicas": replicas}}}}
             return self._kube.call("PATCH", path, patch, MERGE_PATCH)
@@ -82,6 +77,10 @@ class Graphs:
         except KubeError as error:
             return error
         return None
+
+    def annotate(self, name: str, annotations: Mapping[str, str | None], namespace: str = "default") -> None:
+        """Set annotations of a graph; None removes one."""
+        self._kube.call("PATCH", self.path(namespace, name), {"metadata": {"annotations": annotations}}, MERGE_PATCH)
 
     def report(self, graph: Document, status: Document) -> None:
         """Write a graph's status, as its operator does."""
@@ -102,20 +101,47 @@ class Graphs:
         whole = f"/apis/{GROUP}/{self.version}/namespaces/{namespace}/{PLURAL}"
         return whole if name is None else f"{whole}/{name}"
 
-    def _component(self, part: Part) -> Document:
-        component: Document = {} if part.replicas is None else {"replicas": part.replicas}
-        if part.node_count > 1:
-            component["multinode"] = {"nodeCount": part.node_count}
-        if self.version == "v1beta1":
-            container: Document = {"name": "main", "image": f"{IMAGE}:1.5.0"}
-            if part.gpus:
-                container["resources"] = {"limits": {GPU: str(part.gpus)}}
-            return {"type": part.role, **component, "podTemplate": {"spec": {"containers": [container]}}}
+
+def graph_document(
+    version: Version, name: str, parts: Mapping[str, Part], namespace: str = "default", **metadata: Any
+) -> Document:
+    """Return a graph as it is sent to be created."""
+    components = {each: _component(version, part) for each, part in parts.items()}
+    spec: Document = {"backendFramework": "vllm"}
+    if version == "v1beta1":
+        spec["components"] = [{"name": each, **component} for each, component in components.items()]
+    else:
+        spec["services"] = components
+    return {
+        "apiVersion": f"{GROUP}/{version}",
+        "kind": KIND,
+        "metadata": {"name": name, "namespace": namespace, **metadata},
+        "spec": spec,
+    }
+
+
+def _component(version: Version, part: Part) -> Document:
+    component: Document = {} if part.replicas is None else {"replicas": part.replicas}
+    if part.node_count > 1:
+        component["multinode"] = {"nodeCount": part.node_count}
+    if part.has_adapter:
+        component["scalingAdapter"] = {} if version == "v1beta1" else {"enabled": True}
+    if version == "v1beta1":
+        container: Document = {"name": "main", "image": f"{IMAGE}:1.5.0"}
         if part.gpus:
-            component["resources"] = {"limits": {"gpu": str(part.gpus)}}
-        is_finer = part.role in ("prefill", "decode")
-        types = {"componentType": "worker", "subComponentType": part.role} if is_finer else {"componentType": part.role}
-        return {**types, **component, "extraPodSpec": {"mainContainer": {"image": f"{IMAGE}:1.0.1"}}}
+            container["resources"] = {"limits": {GPU: str(part.gpus)}}
+        return {"type": part.role, **component, "podTemplate": {"spec": {"containers": [container]}}}
+    if part.gpus:
+        component["resources"] = {"limits": {"gpu": str(part.gpus)}}
+    is_finer = part.role in ("prefill", "decode")
+    types = {"componentType": "worker", "subComponentType": part.role} if is_finer else {"componentType": part.role}
+    return {**types, **component, "extraPodSpec": {"mainContainer": {"image": f"{IMAGE}:1.0.1"}}}
+
+
+def is_adapted(component: Document) -> bool:
+    """Tell whether a component asks for a scaling adapter: in the older version it says so, or not."""
+    adapter = component.get("scalingAdapter")
+    return adapter is not None and adapter.get("enabled", True)
 
 
 def gpus_of(component: Document, version: Version) -> int:

@@ -1,4 +1,4 @@
-"""A small Dynamo operator: it makes a Deployment of each component, and counts what became of it, step by step."""
+"""A small Dynamo operator: it makes a Deployment of each component, counts what became of it, and obeys its adapter."""
 
 import threading
 import time
@@ -9,8 +9,9 @@ from typing import Any, Self
 
 from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL
 from testbed import manifests
+from testbed.dynamo_adapters import OPERATOR, Adapters, name_of
 from testbed.dynamo_crds import COMPONENTS, GROUP, KIND, Version
-from testbed.dynamo_graphs import Graphs, gpus_of
+from testbed.dynamo_graphs import Graphs, gpus_of, is_adapted
 from testbed.kube import Kube, KubeError
 from testbed.manifests import GPU, Template
 
@@ -33,11 +34,17 @@ class DynamoOperator:
         version: The version of graphs that is served.
         observes_after_s: How long after a change of a graph it sees it.
         pods: What its pods are like.
+
+    Attributes:
+        fault: The reason for which it says of no graph that it is ready, such as `insufficient_capacity`; None: as it
+            is. It may be set at any time.
     """
 
     def __init__(self, kube: Kube, version: Version, *, observes_after_s: float = 0.3, pods: Template = PODS) -> None:
-        self._kube = kube
-        self._graphs = Graphs(kube, version)
+        self.fault: str | None = None
+        self._kube = kube.acting_as(OPERATOR)
+        self._graphs = Graphs(self._kube, version)
+        self._adapters = Adapters(self._kube, version)
         self._version = version
         self._observes_after_s = observes_after_s
         self._pods = pods
@@ -54,6 +61,7 @@ class DynamoOperator:
     ) -> None:
         self._ended.set()
         self._thread.join()
+        self._kube.close()
 
     def _run(self) -> None:
         while not self._ended.wait(TICK_S):
@@ -65,8 +73,10 @@ class DynamoOperator:
         parts = self._graphs.parts(graph)
         unset = [name for name, part in parts.items() if "replicas" not in part]
         if unset:  # the real one's webhook does it before anybody sees them
-            self._graphs.scale(graph, unset[0], 1, "dynamo-operator")
+            self._graphs.scale(graph, unset[0], 1, OPERATOR)
             return
+        for name, part in parts.items():
+            self._obey(graph, name, part)
         metadata, status = graph["metadata"], graph.get("status", {})
         key = metadata["uid"], metadata["generation"]
         if time.monotonic() - self._changed_at_s.setdefault(key, time.monotonic()) < self._observes_after_s:
@@ -78,10 +88,30 @@ class DynamoOperator:
             "observedGeneration": metadata["generation"],
             "state": "pending" if late else "successful",
             COMPONENTS[self._version]: counted,
-            "conditions": [_ready(late, status.get("conditions", []))],
+            "conditions": [_ready(late, self.fault, status.get("conditions", []))],
         }
         if fresh != status:
             self._graphs.report(graph, fresh)
+
+    def _obey(self, graph: Document, component: str, part: Document) -> None:
+        """Make the adapter of a component once, with the number that it has; later copy the adapter's to the graph."""
+        namespace, name = graph["metadata"]["namespace"], name_of(graph["metadata"]["name"], component)
+        adapter = self._adapters.get(name, namespace)
+        if not is_adapted(part):
+            if adapter is not None:
+                self._adapters.delete(name, namespace)
+            return
+        if adapter is None:
+            adapter = self._adapters.create(graph, component, part["replicas"])
+        replicas = adapter["spec"]["replicas"]
+        if part["replicas"] != replicas:
+            self._graphs.scale(graph, component, replicas, OPERATOR)
+        told = {
+            "replicas": replicas,
+            "selector": f"{GRAPH_LABEL}={graph['metadata']['name']},{COMPONENT_LABEL}={component}",
+        }
+        if adapter.get("status") != told:
+            self._adapters.report(adapter, told)
 
     def _counted(self, graph: Document, name: str, part: Document, told: Document) -> Document:
         """Return what is told of a component: one step further from what was told to what its Deployment says."""
@@ -142,13 +172,13 @@ class DynamoOperator:
         )
 
 
-def _ready(late: list[str], before: list[Document]) -> Document:
+def _ready(late: list[str], fault: str | None, before: list[Document]) -> Document:
     """Return the condition Ready; its time is that of its last change."""
     condition = {
         "type": "Ready",
-        "status": "False" if late else "True",
-        "reason": "pods_not_ready" if late else "all_resources_are_ready",
-        "message": f"not as many as wanted: {', '.join(late)}" if late else "all are ready",
+        "status": "False" if late or fault else "True",
+        "reason": fault or ("pods_not_ready" if late else "all_resources_are_ready"),
+        "message": f"not as many as wanted: {', '.join(late)}" if late else "as many as wanted of all",
     }
     for each in before:
         if each.items() >= condition.items():

@@ -10,6 +10,7 @@ import httpx2
 T = TypeVar("T")
 Document = dict[str, Any]
 
+SUPERUSERS = "system:masters"
 TIMEOUT_S = 30.0
 UNTIL_TIMEOUT_S = 30.0
 POLL_S = 0.05
@@ -27,13 +28,21 @@ PATHS: Mapping[str, tuple[str, str]] = {
     "StatefulSet": ("/apis/apps/v1", "statefulsets"),
     "DaemonSet": ("/apis/apps/v1", "daemonsets"),
     "Job": ("/apis/batch/v1", "jobs"),
+    "HorizontalPodAutoscaler": ("/apis/autoscaling/v2", "horizontalpodautoscalers"),
     "PodDisruptionBudget": ("/apis/policy/v1", "poddisruptionbudgets"),
     "ClusterRole": ("/apis/rbac.authorization.k8s.io/v1", "clusterroles"),
     "ClusterRoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "clusterrolebindings"),
     "CustomResourceDefinition": ("/apis/apiextensions.k8s.io/v1", "customresourcedefinitions"),
+    "ResourceSlice": ("/apis/resource.k8s.io/v1", "resourceslices"),
+    "ResourceClaim": ("/apis/resource.k8s.io/v1", "resourceclaims"),
     "ValidatingWebhookConfiguration": (
         "/apis/admissionregistration.k8s.io/v1",
         "validatingwebhookconfigurations",
+    ),
+    "ValidatingAdmissionPolicy": ("/apis/admissionregistration.k8s.io/v1", "validatingadmissionpolicies"),
+    "ValidatingAdmissionPolicyBinding": (
+        "/apis/admissionregistration.k8s.io/v1",
+        "validatingadmissionpolicybindings",
     ),
 }
 CLUSTER_WIDE = frozenset(
@@ -44,7 +53,10 @@ CLUSTER_WIDE = frozenset(
         "ClusterRole",
         "ClusterRoleBinding",
         "CustomResourceDefinition",
+        "ResourceSlice",
         "ValidatingWebhookConfiguration",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
     }
 )
 
@@ -58,10 +70,17 @@ class KubeError(Exception):
 
 
 class Kube:
-    """Objects of one bed, with the superuser's rights."""
+    """Objects of one bed, with the superuser's rights; `user` is the name that he goes by, None for his own."""
 
-    def __init__(self, server: str, trust: ssl.SSLContext) -> None:
-        self._http = httpx2.Client(base_url=server, verify=trust, timeout=TIMEOUT_S, trust_env=False)
+    def __init__(self, server: str, trust: ssl.SSLContext, user: str | None = None) -> None:
+        self._server = server
+        self._trust = trust
+        headers = {} if user is None else {"Impersonate-User": user, "Impersonate-Group": SUPERUSERS}
+        self._http = httpx2.Client(base_url=server, verify=trust, timeout=TIMEOUT_S, trust_env=False, headers=headers)
+
+    def acting_as(self, user: str) -> "Kube":
+        """Return a client of the same bed with the same rights, by another name."""
+        return Kube(self._server, self._trust, user)
 
     def close(self) -> None:
         """Close the connections."""

@@ -28,6 +28,7 @@ CHANGES_OF_GRAPHS: Document = {
     "operations": ["UPDATE"],
     "resources": ["dynamographdeployments"],
 }
+CREATIONS_OF_GRAPHS: Document = CHANGES_OF_GRAPHS | {"operations": ["CREATE"]}
 
 Answer = Callable[[Document], Document | None]
 """Takes an admission request and returns the response without its UID; None answers nothing until the end."""
@@ -42,6 +43,16 @@ def deny(message: str, code: int | None = None) -> Answer:
     """Return an answer that denies, with a code of its own or with what Kubernetes makes of none."""
     status = {"message": message} | ({"code": code} if code is not None else {})
     return lambda _: {"allowed": False, "status": status}
+
+
+def at_first(times: int, answer: Answer) -> Answer:
+    """Return what answers so the first `times` that it is asked, a dry run apart, and lets pass what comes later."""
+    left = iter(range(times))
+
+    def answered(request: Document) -> Document | None:
+        return answer(request) if not request.get("dryRun") and next(left, None) is not None else allow(request)
+
+    return answered
 
 
 class Webhook:

@@ -3,7 +3,7 @@
 from dataclasses import asdict, replace
 from typing import Any
 
-from hangar.wire import shown
+from hangar.wire import plans, shown
 
 OPERATION = shown.Operation(
     id="op_01JC0000000000000000000001",
@@ -53,12 +53,14 @@ DEPLOYMENT = shown.Deployment(
     held=None,
     drained_by=None,
     changed_by=[],
+    rivals=[],
     message="",
     shape={"worker": 1},
     components=[
         shown.DeployedComponent(name="frontend", role="frontend", desired=None, replicas=1, ready=1, pods=1),
         shown.DeployedComponent(name="worker", role="worker", desired=2, replicas=2, ready=2, pods=2),
     ],
+    drains=[],
     online=True,
     operation=None,
 )
@@ -90,7 +92,14 @@ def a_node(**changes: Any) -> dict[str, Any]:
 def a_device(**changes: Any) -> dict[str, Any]:
     """Return a row of devices."""
     device = shown.Device(
-        cluster="iad-1", node="iad-1-n03", resource="nvidia.com/gpu", capacity=8, allocatable=8, allocated=6, free=2
+        cluster="iad-1",
+        node="iad-1-n03",
+        resource="nvidia.com/gpu",
+        source="device plugin",
+        capacity=8,
+        allocatable=8,
+        allocated=6,
+        free=2,
     )
     return asdict(replace(device, **changes))
 
@@ -128,6 +137,7 @@ def a_workload(*deployments: shown.Deployment, **changes: Any) -> dict[str, Any]
         paused_at=None,
         policy=shown.Policy(division="divided", weighing="static", weights={}, min=0, max=None, bounds={}),
         shape=None,
+        template=None,
         gpus_per_replica=2,
         operation=None,
         created_at="2026-10-27T12:34:56.000Z",
@@ -164,9 +174,9 @@ def an_event(**changes: Any) -> dict[str, Any]:
     return asdict(replace(event, **changes))
 
 
-def a_move(pod: str = "serving/llama-0", **changes: Any) -> shown.PlannedMove:
+def a_move(pod: str = "serving/llama-0", **changes: Any) -> plans.PlannedMove:
     """Return a pod that would move to a node with room for it."""
-    move = shown.PlannedMove(
+    move = plans.PlannedMove(
         pod=pod,
         owner="deployment serving/llama",
         fits="fits",
@@ -178,9 +188,9 @@ def a_move(pod: str = "serving/llama-0", **changes: Any) -> shown.PlannedMove:
     return replace(move, **changes)
 
 
-def a_plan(*moves: shown.PlannedMove, **changes: Any) -> dict[str, Any]:
+def a_plan(*moves: plans.PlannedMove, **changes: Any) -> dict[str, Any]:
     """Return the plan of a drain that would begin."""
-    plan = shown.Plan(
+    plan = plans.Plan(
         type="node.drain",
         target="iad-1-n02",
         cluster="iad-1",

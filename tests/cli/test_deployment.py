@@ -4,6 +4,7 @@ import json
 
 from hangar.cli.deployment import STATES, is_concerned
 from hangar.domain.workloads.workload import DeploymentState
+from hangar.wire.shown import Rival
 from tests.cli.conftest import Hgr
 from tests.cli.samples import a_deployment, an_event
 from tests.cli.scripted import ScriptedHub
@@ -38,17 +39,27 @@ def test_the_filters_are_the_hubs(hub: ScriptedHub, hgr: Hgr) -> None:
 
 def test_the_wide_list_says_who_keeps_a_number_where_it_is(hub: ScriptedHub, hgr: Hgr) -> None:
     changed = ["kubectl-edit", "argocd"]
-    hub.on_list(DEPLOYMENTS, a_deployment(held=1, drained_by="op_1", changed_by=changed, message="2 wanted, 5 found"))
+    rivals = [Rival(kind="ScaledObject", name="llama", component="decode")]
+    told = {"changed_by": changed, "rivals": rivals, "drains": ["op_2"], "message": "2 wanted, 5 found"}
+    hub.on_list(DEPLOYMENTS, a_deployment(held=1, drained_by="op_1", **told))
     header, line = hgr("deployment", "ls", "-o", "wide").out.splitlines()
-    assert header.split()[-5:] == ["GRAPH", "HELD", "DRAINED-BY", "CHANGED-BY", "MESSAGE"]
-    assert line.endswith("serving/llama   1      op_1         kubectl-edit, argocd   2 wanted, 5 found")
+    assert header.split()[-7:] == ["GRAPH", "HELD", "DRAINED-BY", "CHANGED-BY", "RIVALS", "DRAINS", "MESSAGE"]
+    assert line.endswith("kubectl-edit, argocd   ScaledObject llama (decode)   op_2     2 wanted, 5 found")
 
 
 def test_the_states_are_the_domains() -> None:
-    assert set(STATES) == set(DeploymentState)
+    assert set(STATES) == {*DeploymentState, "discovered"}
 
 
 def test_what_happens_to_nodes_alone_changes_no_deployment() -> None:
     kinds = ("workload", "deployment", "operation", "cluster", "node", "token")
     told = [is_concerned(an_event() | {"object": {"kind": kind, "name": "x", "cluster": None}}) for kind in kinds]
     assert told == [True, True, True, True, False, False]
+
+
+def test_a_graph_that_nobody_bound_is_listed_without_a_workload(hub: ScriptedHub, hgr: Hgr) -> None:
+    hub.on_list(DEPLOYMENTS, a_deployment(workload=None, state="discovered", desired=None))
+    header, line = hgr("deployment", "ls").out.splitlines()
+    assert header.split() == ["WORKLOAD", "CLUSTER", "STATE", "DESIRED", "OBSERVED", "READY", "GRAPH"]
+    assert line.split() == ["-", "iad-1", "discovered", "-", "2", "2", "serving/llama"]
+    assert hgr("deployment", "ls", "-q").out == "iad-1/serving/llama\n"

@@ -14,6 +14,15 @@ def test_devices_are_listed_with_what_is_free(hub: ScriptedHub, hgr: Hgr) -> Non
     ]
 
 
+def test_what_cannot_be_told_is_unknown_and_not_none_at_all(hub: ScriptedHub, hgr: Hgr) -> None:
+    nothing = dict.fromkeys(("capacity", "allocatable", "allocated", "free"))
+    hub.on_list("/v1/devices", a_device(resource="gpu.nvidia.com", source="driver", **nothing))
+    assert hgr("device", "ls", "-o", "wide").out.splitlines() == [
+        "CLUSTER   NODE        RESOURCE         CAPACITY   ALLOCATABLE   ALLOCATED   FREE      SOURCE",
+        "iad-1     iad-1-n03   gpu.nvidia.com   unknown    unknown       unknown     unknown   driver",
+    ]
+
+
 def test_the_manuals_line_asks_for_what_is_free_in_a_cluster(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on_list("/v1/devices")
     ran = hgr("device", "ls", "--cluster", "iad-1", "--allocatable")

@@ -11,7 +11,7 @@ from hangar.cli import kind_flags
 from hangar.cli.commands import Parser
 from hangar.cli.failures import UsageError
 from hangar.cli.flags import flag_of
-from hangar.cli.kind_flags import add_kind_flags, given_params, is_foreseen
+from hangar.cli.kind_flags import add_kind_flags, given_params
 from hangar.kinds import KINDS, WORKLOAD_KINDS
 
 
@@ -96,11 +96,6 @@ def test_what_has_no_default_has_to_be_given(monkeypatch: pytest.MonkeyPatch) ->
     for at in (0, 2, 4):
         with pytest.raises(UsageError, match=f"required: {words[at]}"):
             parsed(monkeypatch, Required, *words[:at], *words[at + 2 :])
-
-
-def test_what_is_done_to_nodes_can_be_foreseen() -> None:
-    assert all(map(is_foreseen, KINDS))
-    assert not any(map(is_foreseen, WORKLOAD_KINDS))
 
 
 @pytest.mark.parametrize("words", [("--settle", "soon"), ("--parallel", "1m"), ("--mode", "x"), ("--check",)])

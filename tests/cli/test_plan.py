@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from hangar.cli.plan import amount, needs
-from hangar.wire import shown
+from hangar.wire import plans
 from tests.cli.conftest import Hgr
 from tests.cli.samples import a_move, a_plan
 from tests.cli.scripted import Answer, ScriptedHub, problem
@@ -16,7 +16,7 @@ from tests.cli.scripted import Answer, ScriptedHub, problem
 OPERATIONS = "/v1/operations"
 DRY = ("operation", "create", "node.drain", "iad-1-n02", "--dry-run")
 
-NO_ROOM = shown.Obstruction(code="no_capacity", message="serving/llama-1 needs 8 nvidia.com/gpu on one node")
+NO_ROOM = plans.Obstruction(code="no_capacity", message="serving/llama-1 needs 8 nvidia.com/gpu on one node")
 
 
 def planned(hub: ScriptedHub, plan: dict[str, object]) -> None:
@@ -46,13 +46,13 @@ def test_a_plan_reads_from_the_verdict_down(hub: ScriptedHub, hgr: Hgr) -> None:
         a_move("serving/llama-1", fits="does_not_fit", node=None, why="serving/llama-1 needs 8 nvidia.com/gpu"),
         a_move("ops/probe-0", owner=None, fits="unknown", node=None, requests={}, why="it has a volume of its own"),
         obstructions=[NO_ROOM],
-        skipped=[shown.LeftPod(pod="kube-system/proxy-1", why="daemonset")],
+        skipped=[plans.LeftPod(pod="kube-system/proxy-1", why="daemonset")],
         warnings=["serving/llama-0 keeps data in an emptyDir on disk"],
         budgets=[
-            shown.PlannedBudget(budget="pdb serving/llama", pods=2, allowed=1, steps=2, message="needs 5 has 6"),
-            shown.PlannedBudget(budget="pdb ops/probe", pods=1, allowed=1, steps=1, message=""),
+            plans.PlannedBudget(budget="pdb serving/llama", pods=2, allowed=1, steps=2, message="needs 5 has 6"),
+            plans.PlannedBudget(budget="pdb ops/probe", pods=1, allowed=1, steps=1, message=""),
         ],
-        losses=[shown.PlannedLoss(owner="deployment serving/llama", ready=6, moving=2, lowest=5)],
+        losses=[plans.PlannedLoss(owner="deployment serving/llama", ready=6, moving=2, lowest=5)],
         expected_duration_s=90,
         basis="2 steps of 45s",
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hangar.cli.failures import Detached
-from hangar.cli.progress import TERMINAL_PHASES, Screen, doing, outcome
+from hangar.cli.progress import TERMINAL_PHASES, Screen, doing, outcome, title
 from hangar.domain.operation import TERMINAL
 from hangar.wire import shown
 from tests.cli.samples import an_operation, ended, running
@@ -31,6 +31,12 @@ def width_40(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_terminal_phases_are_the_domains() -> None:
     assert {phase.value for phase in TERMINAL} == TERMINAL_PHASES
+
+
+def test_a_drain_of_a_workload_is_told_with_its_cluster() -> None:
+    drain = an_operation(type="workload.drain", target="llama", cluster="fra-1")
+    assert title(drain) == "workload.drain llama on fra-1"
+    assert title(drain | {"type": "workload.scale", "cluster": None}) == "workload.scale llama"
 
 
 def test_the_outcome_is_one_line() -> None:

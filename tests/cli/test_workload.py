@@ -1,7 +1,7 @@
 """hgr workload: listed, shown, applied from a file, removed; scaled, paused and resumed by operations."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,6 @@ from tests.cli.scripted import Answer, ScriptedHub, problem
 WORKLOADS, WORKLOAD = "/v1/workloads", "/v1/workloads/llama-3-8b"
 OPERATIONS = "/v1/operations"
 FRA = replace(DEPLOYMENT, cluster="fra-1", state="drifted", observed=5, changed_by=["kubectl-edit"], message="why")
-GONE = Answer(204, content=b"")
 SCALED = an_operation(type="workload.scale", target="llama-3-8b", cluster=None)
 ID = SCALED["id"]
 
@@ -64,6 +63,22 @@ def test_a_workload_is_shown_with_a_line_for_each_deployment(hub: ScriptedHub, h
     assert json.loads(hgr("workload", "get", "llama-3-8b", "-o", "json").out) == a_workload(DEPLOYMENT, FRA, held)
 
 
+def test_who_else_writes_the_numbers_of_a_deployment_has_a_line(hub: ScriptedHub, hgr: Hgr) -> None:
+    rivals = [
+        shown.Rival(kind="Planner", name="planner", component=None),
+        shown.Rival(kind="GitOps", name="argocd", component="w"),
+    ]
+    hub.on("GET", WORKLOAD, Answer(document=a_workload(replace(DEPLOYMENT, rivals=rivals))))
+    assert (
+        hgr("workload", "get", "llama-3-8b").out.splitlines()[-1] == "rivals: iad-1 Planner planner, GitOps argocd (w)"
+    )
+
+
+def test_the_drains_that_touch_a_deployment_have_a_line(hub: ScriptedHub, hgr: Hgr) -> None:
+    hub.on("GET", WORKLOAD, Answer(document=a_workload(replace(DEPLOYMENT, drains=["op_1", "op_2"]))))
+    assert hgr("workload", "get", "llama-3-8b").out.splitlines()[-1] == "drains: iad-1 op_1, op_2"
+
+
 def test_a_workload_without_deployments_says_so(hub: ScriptedHub, hgr: Hgr) -> None:
     hub.on("GET", WORKLOAD, Answer(document={**a_workload(), "deployments": []}))
     assert hgr("workload", "get", "llama-3-8b").out.splitlines()[-1] == "deployments: -"
@@ -98,12 +113,13 @@ def test_what_get_shows_can_be_edited_and_applied(hub: ScriptedHub, hgr: Hgr, tm
         "replicas": 4,
         "policy": a_workload()["policy"],
         "shape": None,
+        "template": None,
         "deployments": [{"cluster": name, "namespace": "serving", "graph": "llama"} for name in ("iad-1", "fra-1")],
     }
 
 
 def test_what_cannot_be_set_is_what_the_api_shows_beyond_it() -> None:
-    settable_fields = ("name", "project", "replicas", "policy", "shape", "deployments")
+    settable_fields = ("name", "project", "replicas", "policy", "shape", "template", "deployments")
     assert {*SHOWN_ONLY, *settable_fields} == {each.name for each in fields(shown.Workload)}
     of_deployment = {*SHOWN_ONLY_OF_DEPLOYMENT, "cluster", "namespace", "graph"}
     assert of_deployment == {each.name for each in fields(shown.Deployment)}
@@ -139,28 +155,46 @@ def test_an_apply_is_sent_again_over_passing_trouble(hub: ScriptedHub, hgr: Hgr,
 # --- delete -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_workload_is_removed_and_what_went_with_it_is_told(hub: ScriptedHub, hgr: Hgr) -> None:
-    hub.on("GET", WORKLOAD, Answer(document=a_workload(DEPLOYMENT, FRA)))
-    hub.on("DELETE", WORKLOAD, GONE)
+def a_removal(cluster: str | None, *messages: str) -> Answer:
+    graphs = [
+        shown.RemovedGraph(cluster="iad-1", namespace="serving", graph="llama", fate="removed", message=each)
+        for each in messages
+    ]
+    return Answer(document=asdict(shown.Removal(workload="llama-3-8b", cluster=cluster, graphs=graphs)))
+
+
+def test_a_workload_is_removed_and_what_becomes_of_its_graphs_is_told(hub: ScriptedHub, hgr: Hgr) -> None:
+    messages = "graph serving/llama on iad-1 is removed", "graph serving/llama on fra-1 was adopted and stays as it is"
+    hub.on("DELETE", WORKLOAD, a_removal(None, *messages))
     ran = hgr("workload", "delete", "llama-3-8b")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out == (
-        "workload llama-3-8b is removed, with its deployments iad-1 serving/llama, fra-1 serving/llama; "
-        "its graphs were left as they are\n"
-    )
+    assert (ran.code, ran.err, ran.out.splitlines()) == (0, "", ["workload llama-3-8b is removed", *messages])
+    assert hub.requests[-1].query == {}
     assert hgr("workload", "delete", "llama-3-8b", "-q").out == "llama-3-8b\n"
-    assert json.loads(hgr("workload", "delete", "llama-3-8b", "-o", "json").out) == a_workload(DEPLOYMENT, FRA)
+    shown_ = json.loads(hgr("workload", "delete", "llama-3-8b", "--keep", "-o", "json").out)
+    assert [each["message"] for each in shown_["graphs"]] == list(messages)
+    assert hub.requests[-1].query == {"keep": "true"}
 
 
 def test_a_workload_is_removed_from_one_cluster(hub: ScriptedHub, hgr: Hgr) -> None:
-    hub.on("GET", WORKLOAD, Answer(document=a_workload(DEPLOYMENT, FRA)))
-    hub.on("DELETE", f"{WORKLOAD}/deployments/fra-1", GONE)
-    ran = hgr("workload", "delete", "llama-3-8b", "--cluster", "fra-1")
-    said = "workload llama-3-8b is removed from fra-1 serving/llama; its graphs were left as they are\n"
+    hub.on("DELETE", f"{WORKLOAD}/deployments/fra-1", a_removal("fra-1", "graph serving/llama on fra-1 is removed"))
+    ran = hgr("workload", "delete", "llama-3-8b", "--cluster", "fra-1", "--allow-outage")
+    said = "workload llama-3-8b is removed from fra-1\ngraph serving/llama on fra-1 is removed\n"
     assert (ran.code, ran.out) == (0, said)
+    assert hub.requests[-1].query == {"allow_outage": "true"}
     assert hub.asked("DELETE", WORKLOAD) == []
-    ran = hgr("workload", "delete", "llama-3-8b", "--cluster", "fra-1", "-o", "json")
-    assert json.loads(ran.out)["cluster"] == "fra-1"
+
+
+def test_an_outage_is_allowed_on_one_cluster_alone(hgr: Hgr) -> None:
+    ran = hgr("workload", "delete", "llama-3-8b", "--allow-outage")
+    assert (ran.code, ran.err) == (2, "error: --allow-outage is for one cluster: give --cluster with it\n")
+
+
+def test_a_template_is_shown_by_its_version_alone(hub: ScriptedHub, hgr: Hgr) -> None:
+    template = {"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment", "spec": {"components": []}}
+    hub.on("GET", WORKLOAD, Answer(document=a_workload(template=template)))
+    assert "template: nvidia.com/v1beta1 (-o yaml shows it)" in hgr("workload", "get", "llama-3-8b").out.splitlines()
+    assert yaml.safe_load(hgr("workload", "get", "llama-3-8b", "-o", "yaml").out)["template"] == template
+    assert settable(a_workload(template=template))["template"] == template
 
 
 @pytest.mark.parametrize(("words", "path"), [((), WORKLOAD), (("--cluster", "ams-1"), f"{WORKLOAD}/deployments/ams-1")])
@@ -244,9 +278,3 @@ def test_a_drain_of_one_cluster_names_it(hub: ScriptedHub, hgr: Hgr) -> None:
     }
     hgr("operation", "create", "workload.drain", *words, "--allow-outage", "--deadline", "1h")
     assert hub.requests[1].body["params"] == {"allow_outage": True, "deadline_s": 3600}
-
-
-def test_what_cannot_be_foreseen_is_not_begun_for_a_dry_run(hub: ScriptedHub, hgr: Hgr) -> None:
-    ran = hgr("operation", "create", "workload.pause", "llama-3-8b", "--dry-run")
-    assert (ran.code, ran.out, hub.requests) == (2, "", [])
-    assert "workload.pause cannot be foreseen" in ran.err

@@ -20,6 +20,7 @@ from hangar.operator.cluster.simulated.spec import (
     WorkloadSpec,
 )
 from hangar.operator.cluster.simulated.world import QUARANTINE_S, World
+from testbed.dynamo_crds import Version
 from tests.virtual_loop import LoopClock, run_virtual
 
 
@@ -32,6 +33,7 @@ class SimulatedStage:
         self._simulated = SimulatedCluster(self._world, clock)
         self.cluster = self._simulated
         self.changed = asyncio.Event()
+        self.version: Version = "v1beta1"
 
     async def add_node(self, spec: NodeSpec) -> None:
         self._simulated.touch()
@@ -118,6 +120,20 @@ class SimulatedStage:
     async def pause_graph_by_hand(self, ref: GraphRef) -> None:
         self._simulated.touch()
         self._world.pause_graph_by_hand(ref)
+
+    async def add_namespace(self, name: str) -> None:
+        """Do nothing: every namespace is there."""
+
+    async def let_operate(self) -> None:
+        """Do nothing: the graphs' operator always works."""
+
+    async def scale_adapter_by_hand(self, ref: GraphRef, component: str, replicas: int, manager: str) -> None:
+        self._simulated.touch()
+        self._world.scale_graph_by_hand(ref, component, replicas, manager)
+
+    async def remove_adapter(self, ref: GraphRef, component: str) -> None:
+        self._simulated.touch()
+        self._world.remove_adapter(ref, component)
 
 
 def play(scene: Callable[["SimulatedStage"], Awaitable[None]]) -> None:

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 from hangar.domain.decision import Answer, Answered, Evict, Step
-from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
+from hangar.domain.devices import DeviceClaim, DeviceSlice
+from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid, WorkloadName
 from hangar.domain.index import ClusterIndex
 from hangar.domain.kind import Job, M, P
 from hangar.domain.placing import Quota, Requirement, SelectorOp, Volume, VolumeClaim
@@ -21,7 +22,7 @@ from hangar.domain.snapshot import (
     Snapshot,
 )
 from hangar.domain.view import Claims, StepKey, View, key_of
-from hangar.domain.workloads.graph import Component, Desired, Graph, GraphRef, Role
+from hangar.domain.workloads.graph import Adapter, Component, Desired, Graph, GraphRef, Role
 
 NOON = datetime(2026, 10, 27, 12, tzinfo=UTC)
 OP = OperationId("op_01")
@@ -29,7 +30,8 @@ OTHER_OP = OperationId("op_02")
 GPU = "nvidia.com/gpu"
 API = OwnerRef("Deployment", "api", OwnerUid("api"))
 LLAMA = GraphRef("serving", "llama")
-Object: TypeAlias = Node | Pod | Owner | Budget | VolumeClaim | Volume | Quota | Graph
+CHAT = WorkloadName("chat")
+Object: TypeAlias = Node | Pod | Owner | Budget | VolumeClaim | Volume | Quota | Graph | DeviceSlice | DeviceClaim
 
 
 def at(seconds: float) -> datetime:
@@ -140,6 +142,13 @@ def a_component(name: str = "decode", replicas: int = 2, **fields: Any) -> Compo
     return Component(name, replicas=replicas, **(given | fields))
 
 
+def behind_adapter(name: str = "decode", replicas: int = 2, given: int | None = None, **fields: Any) -> Component:
+    """Return a component whose adapter, of UID NAME-adapter, was given this number, the component's own by default."""
+    number = replicas if given is None else given
+    adapter = Adapter(f"llama-{name}", f"{name}-adapter", "1", number)
+    return a_component(name, replicas, has_adapter=True, **({"adapter": adapter} | fields))
+
+
 def a_graph(*components: Component, ref: GraphRef = LLAMA, version: str = "1", **fields: Any) -> Graph:
     """Return a graph that nothing was written to, of one component decode if none is given; its UID is NAME-uid."""
     given: dict[str, Any] = {"uid": f"{ref.name}-uid", "api_version": "nvidia.com/v1beta1"}
@@ -172,6 +181,10 @@ def a_snapshot(*objects: Object, unreadable: tuple[str, ...] = ()) -> Snapshot:
                 index.put_quota(each)
             case Graph():
                 index.put_graph(each)
+            case DeviceSlice():
+                index.put_device_slice(each)
+            case DeviceClaim():
+                index.put_device_claim(each)
     return index.snapshot(unreadable)
 
 

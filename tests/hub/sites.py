@@ -8,13 +8,14 @@ import pytest
 from sqlalchemy import Connection
 
 from hangar.hub.principals import Principal
+from hangar.hub.usecases.check_workloads import Binding
 from hangar.hub.usecases.inventory import inventory
 from hangar.hub.usecases.projects import apply_project
 from hangar.hub.usecases.show_workloads import show_workload
 from hangar.hub.usecases.sync import jobs_of
-from hangar.hub.usecases.workloads import Binding, WorkloadRequest, apply_workload
+from hangar.hub.usecases.workloads import WorkloadRequest, apply_workload
 from hangar.wire import shown
-from hangar.wire.operator import ComponentDoc, DesiredDoc, GraphDoc, GraphKey, InventoryRequest, SyncAnswer
+from hangar.wire.operator import ComponentDoc, DesiredDoc, GraphDoc, GraphKey, InventoryRequest, NodeDoc, SyncAnswer
 from hangar.wire.problems import Problem
 from tests.hub.world import ADMIN, Operator, World
 
@@ -23,6 +24,26 @@ T = TypeVar("T")
 GPU = "nvidia.com/gpu"
 ALL = ("cordon", "drain", "scale", "deploy")
 NAMES = ("fra-1", "iad-1", "sin-1")
+
+
+TEMPLATE: dict[str, Any] = {
+    "apiVersion": "nvidia.com/v1beta1",
+    "kind": "DynamoGraphDeployment",
+    "spec": {
+        "components": [
+            {"name": "Frontend", "type": "frontend", "replicas": 1},
+            {
+                "name": "decode",
+                "type": "worker",
+                "replicas": 3,
+                "podTemplate": {
+                    "spec": {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "4"}}}]}
+                },
+            },
+        ]
+    },
+}
+"""The graphs llama as they would be created: workers of four GPUs each."""
 
 
 def a_graph(name: str = "llama", **changes: Any) -> GraphDoc:
@@ -46,6 +67,7 @@ class Site:
         self.operator.open()
         self.operator.sync()
         self.graphs = {each.name: each for each in graphs or (a_graph(),)}
+        self.nodes: list[NodeDoc] = []
         self.tell()
 
     def tell(self, *graphs: GraphDoc, complete: bool = True) -> None:
@@ -64,7 +86,7 @@ class Site:
         """Send an inventory under the next number."""
         self.operator.inventory_n += 1
         grant, world = self.operator.grant, self.world
-        values: dict[str, Any] = {"n": self.operator.inventory_n, "complete": True, "nodes": []}
+        values: dict[str, Any] = {"n": self.operator.inventory_n, "complete": True, "nodes": self.nodes}
         request = InventoryRequest(session=grant.session, epoch=grant.epoch, **values | given)
         world.store.write(lambda tx: inventory(tx, self.name, request, world.rules, world.now_us))
 
@@ -139,7 +161,7 @@ class Fleet:
 
     def numbers(self, name: str = "llama") -> dict[str, int]:
         """Return how many replicas each cluster is to have."""
-        return {each.cluster: each.desired for each in self.see(name).deployments}
+        return {each.cluster: each.desired or 0 for each in self.see(name).deployments}
 
     def write(self, *clusters: str) -> None:
         """Let the operators of these clusters, or of all, write what is desired."""

@@ -1,13 +1,14 @@
 """Records as users see them."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from hangar.domain.operation import Phase
 from hangar.hub import present
 from hangar.hub.store.records import OperationRecord
-from hangar.wire.operator import NodeDoc
+from hangar.wire.operator import DeviceDoc, NodeDoc
 from tests.hub.world import NOON_US, a_node
 
 RECORD = OperationRecord(
@@ -87,3 +88,18 @@ def test_what_runs_as_it_should_needs_no_reason() -> None:
 def test_a_device_is_free_where_a_new_pod_may_go(node: NodeDoc, free: int) -> None:
     (device,) = present.devices("iad-1", node)
     assert (device.resource, device.capacity, device.free) == ("nvidia.com/gpu", 8, free)
+
+
+def test_gpus_are_counted_by_the_plugin_or_by_their_driver_and_never_by_both() -> None:
+    gpus = DeviceDoc(resource="gpu.nvidia.com", capacity=8, allocatable=7, allocated=2, free=5)
+    nics = DeviceDoc(resource="nic.example", capacity=None, allocatable=None, allocated=None, free=None)
+    plugin = {"nvidia.com/gpu": 8, "nvidia.com/rdma": 4, "cpu": 64}
+
+    def seen(**parts: Any) -> list[tuple[str, str, int | None]]:
+        node = a_node("n", capacity=plugin, allocatable=plugin, allocated={}, **parts)
+        return [(each.resource, each.source, each.free) for each in present.devices("iad-1", node)]
+
+    rdma = ("nvidia.com/rdma", "device plugin", 4)
+    assert seen() == [("nvidia.com/gpu", "device plugin", 8), rdma]
+    assert seen(devices=[gpus, nics]) == [("gpu.nvidia.com", "driver", 5), ("nic.example", "driver", None), rdma]
+    assert seen(devices=[gpus], cordoned=True)[0] == ("gpu.nvidia.com", "driver", 0)

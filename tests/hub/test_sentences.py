@@ -88,6 +88,15 @@ def test_an_event_is_told_in_a_sentence(type_: EventType, actor: str | None, dat
     assert event_sentence(type_, "x", actor, data) == sentence
 
 
+def test_an_operation_on_a_workload_is_told_with_its_cluster_where_it_has_one() -> None:
+    data = {"type": "workload.drain", "target": "llama", "reason": None}
+    assert event_sentence(EventType.OPERATION_STARTED, "op_1", None, data, "fra-1") == (
+        "workload.drain llama on fra-1 started"
+    )
+    assert event_sentence(EventType.OPERATION_STARTED, "op_1", None, data) == "workload.drain llama started"
+    assert event_sentence(EventType.OPERATION_STARTED, "op_1", None, DRAIN, "fra-1") == "node.drain n01 started"
+
+
 @pytest.mark.parametrize(("message", "sentence"), [("evicted 1/3", "evicted 1/3"), ("", "1 of 3 pods")])
 def test_progress_is_told_in_its_own_words_where_it_has_some(message: str, sentence: str) -> None:
     data = {"progress": {"done": 1, "total": 3, "unit": "pods", "message": message, "blockers": []}}

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hangar.domain.blockers import sentence
 from hangar.domain.decision import End, Fail, Go
 from hangar.domain.ids import ClusterName
+from hangar.domain.limits import RIVAL_WATCH_S
 from hangar.domain.operation import Phase
 from hangar.domain.workloads.kind import Decided, Hold, TakeIn, TakeOut, WorkloadJob
 from hangar.domain.workloads.placement import Bounds, Division, Policy
@@ -18,6 +20,7 @@ from tests.domain.building import NOON, OP, OTHER_OP, at
 from tests.domain.workloads.building import (
     CLUSTERS,
     FRA,
+    HPA,
     IAD,
     SIN,
     a_deployment,
@@ -26,9 +29,10 @@ from tests.domain.workloads.building import (
     a_workload,
     after,
     numbers,
+    with_rivals,
 )
 
-MADE = DrainMemory(is_made=True, before={"fra-1": 2, "iad-1": 2, "sin-1": 2})
+MADE = DrainMemory(is_made=True, before={"fra-1": 2, "iad-1": 2, "sin-1": 2}, revs={"fra-1": 7, "iad-1": 7, "sin-1": 7})
 ALLOWED = DrainParams(allow_outage=True)
 
 
@@ -286,3 +290,95 @@ def test_a_drain_never_lowers_a_cluster_below_what_the_others_do_not_serve_yet(
     assert play.phase is Phase.SUCCEEDED
     assert play.here.desired == 0
     assert sum(numbers(play.workload)) == replicas
+
+
+# --- rivals -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", [SIN, FRA])
+def test_a_drain_that_an_autoscaler_writes_against_is_refused_unless_that_is_overridden(where: ClusterName) -> None:
+    rows = [a_deployment(each) for each in CLUSTERS]
+    workload = a_workload(*(with_rivals(each, HPA) if each.cluster == where else each for each in rows))
+    fail = refuse(DrainParams(), workload, SIN)
+    assert fail is not None
+    assert (fail.code, f"serving/llama on {where}" in fail.message) == ("rival_owner", True)
+    assert ("minReplicas" in fail.message) == (where == SIN)
+    assert refuse(DrainParams(override=True), workload, SIN) is None
+
+
+# --- what somebody changes back ---------------------------------------------------------------------------------------
+
+
+def written_at(
+    rev: int, cluster: ClusterName, desired: int, has: int, by: str = "kubectl-edit", **fields: Any
+) -> Deployment:
+    """Return a deployment that was written at a revision, and has another number by now where that is given."""
+    graph = a_graph(has, rev=rev, by=by)
+    return replace(a_deployment(cluster, desired, graph=graph, **fields), desired_rev=rev)
+
+
+def test_a_number_of_those_that_take_over_that_was_changed_back_ends_it() -> None:
+    sin = a_deployment(SIN, 2, drained_by=OP, held=2)
+    workload = a_workload(written_at(8, FRA, 3, 2), a_deployment(IAD, 3), sin)
+    decided = decide(job(), workload, NOON)
+    assert over(decided)[:2] == (Phase.FAILED, "reverted")
+    assert over(decided)[2] == (
+        "handed over 1 of 2 replicas; changed back: fra-1/serving/llama: kubectl-edit has set decode to 2 instead of "
+        "3. What is wanted stays, and is not written again by itself; sin-1 stays out of the placement"
+    )
+    assert decided.changes == ()
+
+
+def test_while_others_may_still_take_over_a_change_back_is_only_a_blocker() -> None:
+    sin = a_deployment(SIN, 2, drained_by=OP, held=2)
+    workload = a_workload(written_at(8, FRA, 3, 2), a_deployment(IAD, 3, ready=2), sin)
+    decided = decide(job(), workload, NOON)
+    assert isinstance(decided.outcome, Go)
+    assert [each.code for each in decided.outcome.blockers] == ["drifted", "not_ready", "taking_over"]
+
+
+def test_a_drained_cluster_that_is_scaled_up_again_ends_it_by_the_name_of_its_rival() -> None:
+    sin = with_rivals(written_at(9, SIN, 0, 2, "kube-controller-manager", drained_by=OP, held=0), HPA)
+    workload = a_workload(a_deployment(FRA, 3), a_deployment(IAD, 3), sin)
+    phase, code, message = over(decide(job(), workload, NOON))
+    assert (phase, code) == (Phase.FAILED, "reverted")
+    assert "sin-1/serving/llama: HorizontalPodAutoscaler llama has set decode to 2 instead of 0" in message
+
+
+def test_an_empty_cluster_that_a_rival_may_fill_again_has_to_stay_empty_for_a_while() -> None:
+    empty = a_deployment(SIN, 0, drained_by=OP, held=0)
+    workload = a_workload(a_deployment(FRA, 3), a_deployment(IAD, 3), with_rivals(empty, HPA))
+    memory = replace(MADE, revs={"fra-1": 6, "iad-1": 6, "sin-1": 6})
+    first = decide(job(memory), workload, NOON).outcome
+    assert isinstance(first, Go)
+    assert (first.memory.stands_since, first.recheck_at) == (NOON, at(RIVAL_WATCH_S))
+    assert [each.code for each in first.blockers] == ["rival_watched"]
+    standing = job(first.memory)
+    assert over(decide(standing, workload, at(RIVAL_WATCH_S)))[:2] == (Phase.SUCCEEDED, "drained")
+    filled = with_rivals(a_deployment(SIN, 0, drained_by=OP, held=0, graph=a_graph(2, rev=7)), HPA)
+    back = replace(workload, deployments=(*workload.deployments[:2], filled))
+    assert over(decide(standing, back, at(5)))[:2] == (Phase.FAILED, "reverted")
+
+
+# --- absent clusters --------------------------------------------------------------------------------------------------
+
+
+def test_what_an_offline_cluster_had_ready_does_not_count_as_taken_over_and_that_is_said() -> None:
+    iad = a_deployment(IAD, 3, is_online=False)
+    workload = a_workload(a_deployment(FRA, 3), iad, a_deployment(SIN, 2, drained_by=OP, held=2))
+    decided = decide(job(), workload, NOON)
+    assert isinstance(decided.outcome, Go)
+    assert decided.changes == ()
+    [waits] = decided.outcome.blockers
+    assert sentence(waits) == (
+        "sin-1/serving/llama stays at 2 replicas until others are ready: 3 of 6 are; not counted, as offline: iad-1"
+    )
+    back = replace(workload, deployments=(*workload.deployments[:1], a_deployment(IAD, 3), *workload.deployments[2:]))
+    assert decide(job(), back, NOON).changes == (Hold(SIN, 0),)
+
+
+def test_a_cluster_that_is_offline_and_serves_nothing_is_not_missed() -> None:
+    workload = a_workload(
+        a_deployment(FRA, 6), a_deployment(IAD, 0, is_online=False), a_deployment(SIN, 2, drained_by=OP, held=2)
+    )
+    assert decide(job(), workload, NOON).changes == (Hold(SIN, 0),)

@@ -3,12 +3,23 @@
 from dataclasses import replace
 
 from hangar.domain.decision import End, Go
+from hangar.domain.limits import RIVAL_WATCH_S
 from hangar.domain.operation import Phase
 from hangar.domain.workloads.carrying import RolloutMemory, RolloutParams
 from hangar.domain.workloads.kind import SetPaused
 from hangar.kinds.workload_pause import KIND, decide, refuse, touches
-from tests.domain.building import NOON
-from tests.domain.workloads.building import CLUSTERS, FRA, a_deployment, a_job, a_workload, after, numbers
+from tests.domain.building import NOON, at
+from tests.domain.workloads.building import (
+    CLUSTERS,
+    FRA,
+    HPA,
+    a_deployment,
+    a_job,
+    a_workload,
+    after,
+    numbers,
+    with_rivals,
+)
 
 PARAMS = RolloutParams()
 RESTING = a_workload(*(a_deployment(each, 0) for each in CLUSTERS), is_paused=True)
@@ -29,6 +40,7 @@ def test_it_ends_when_that_is_written() -> None:
 
 
 def test_what_is_paused_already_is_left_as_it_is_and_says_so() -> None:
+    """C83."""
     assert refuse(PARAMS, RESTING, None) is None
     decided = decide(a_job(PARAMS, RolloutMemory()), RESTING, NOON)
     assert isinstance(decided.outcome, End)
@@ -41,6 +53,39 @@ def test_what_a_cancelled_pause_left_running_is_paused() -> None:
     decided = decide(a_job(PARAMS, RolloutMemory()), half, NOON)
     assert isinstance(decided.outcome, Go)
     assert numbers(after(half, *decided.changes)) == [0, 0, 0]
+
+
+def test_a_pause_that_an_autoscaler_would_undo_is_refused_and_says_why() -> None:
+    """C82: an autoscaler scales back up what is at 0, and Wingsmith does not edit it."""
+    workload = a_workload(with_rivals(a_deployment(FRA), HPA))
+    fail = refuse(PARAMS, workload, None)
+    assert fail is not None
+    assert (fail.code, fail.message) == (
+        "rival_owner",
+        "HorizontalPodAutoscaler llama writes the number of decode of serving/llama on fra-1, and may scale it back up "
+        "to its minReplicas: remove it, or go on with an operation that has `override` and a reason "
+        "(`--override --reason TEXT`)",
+    )
+    decided = decide(a_job(PARAMS, RolloutMemory()), workload, NOON)
+    assert isinstance(decided.outcome, End)
+    assert (decided.outcome.phase, decided.outcome.code, decided.changes) == (Phase.FAILED, "rival_owner", ())
+
+
+def test_an_override_pauses_all_the_same_and_the_result_warns() -> None:
+    params = RolloutParams(override=True)
+    workload = a_workload(with_rivals(a_deployment(FRA), HPA))
+    assert refuse(params, workload, None) is None
+    assert decide(a_job(params, RolloutMemory()), workload, NOON).changes == (SetPaused(on=True),)
+    done = replace(workload, deployments=(with_rivals(a_deployment(FRA, 0), HPA),), is_paused=True)
+    decided = decide(a_job(params, RolloutMemory(is_made=True, stands_since=NOON)), done, at(RIVAL_WATCH_S))
+    assert isinstance(decided.outcome, End)
+    assert decided.outcome.details["warnings"] == [
+        "the number of decode of serving/llama on fra-1 may be changed again by HorizontalPodAutoscaler llama"
+    ]
+
+
+def test_pausing_what_is_paused_asks_nobody() -> None:
+    assert refuse(PARAMS, replace(RESTING, deployments=(with_rivals(RESTING.deployments[0], HPA),)), None) is None
 
 
 def test_the_kind_is_what_the_contract_says() -> None:

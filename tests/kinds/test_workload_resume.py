@@ -9,7 +9,18 @@ from hangar.domain.workloads.kind import SetPaused
 from hangar.domain.workloads.placement import Bounds, Policy
 from hangar.kinds.workload_resume import KIND, decide, refuse, touches
 from tests.domain.building import NOON, OP
-from tests.domain.workloads.building import CLUSTERS, FRA, SIN, a_deployment, a_job, a_workload, after, numbers
+from tests.domain.workloads.building import (
+    CLUSTERS,
+    FRA,
+    HPA,
+    SIN,
+    a_deployment,
+    a_job,
+    a_workload,
+    after,
+    numbers,
+    with_rivals,
+)
 
 PARAMS = RolloutParams()
 RESTING = a_workload(*(a_deployment(each, 0) for each in CLUSTERS), is_paused=True)
@@ -61,3 +72,11 @@ def test_a_number_without_a_place_is_refused_and_fails_if_it_lost_it_meanwhile()
 def test_the_kind_is_what_the_contract_says() -> None:
     assert (KIND.name, KIND.needs, KIND.is_per_cluster) == ("workload.resume", "scale", False)
     assert touches(a_workload(a_deployment(FRA), a_deployment(SIN, drained_by=OP)), None) == (FRA,)
+
+
+def test_a_number_that_somebody_else_writes_is_refused_unless_that_is_overridden() -> None:
+    workload = a_workload(with_rivals(a_deployment(FRA, 0), HPA), is_paused=True)
+    fail = refuse(RolloutParams(), workload, None)
+    assert fail is not None
+    assert fail.code == "rival_owner"
+    assert refuse(RolloutParams(override=True), workload, None) is None

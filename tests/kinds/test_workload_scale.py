@@ -10,7 +10,18 @@ from hangar.domain.workloads.placement import Bounds, Policy
 from hangar.domain.workloads.workload import Workload
 from hangar.kinds.workload_scale import KIND, ScaleParams, decide, refuse, touches
 from tests.domain.building import NOON, OP
-from tests.domain.workloads.building import FRA, IAD, SIN, a_deployment, a_job, a_workload, after, numbers
+from tests.domain.workloads.building import (
+    FRA,
+    HPA,
+    IAD,
+    SIN,
+    a_deployment,
+    a_job,
+    a_workload,
+    after,
+    numbers,
+    with_rivals,
+)
 
 DRAINED = a_deployment(SIN, 0, drained_by=OP)
 
@@ -65,3 +76,11 @@ def test_it_needs_the_leave_of_all_clusters_that_are_not_drained() -> None:
 
 def test_the_kind_is_what_the_contract_says() -> None:
     assert (KIND.name, KIND.needs, KIND.runs_in, KIND.is_per_cluster) == ("workload.scale", "scale", "hub", False)
+
+
+def test_a_number_that_somebody_else_writes_is_refused_unless_that_is_overridden() -> None:
+    workload = a_workload(with_rivals(a_deployment(FRA), HPA))
+    fail = refuse(ScaleParams(replicas=9), workload, None)
+    assert fail is not None
+    assert fail.code == "rival_owner"
+    assert refuse(ScaleParams(replicas=9, override=True), workload, None) is None

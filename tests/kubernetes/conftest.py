@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from hangar.operator.cluster.kubernetes.access import NEEDED, OPTIONAL
+from testbed import dynamo_crds
 from testbed.access import user_with
 from testbed.bed import Bed
 from testbed.build import build
+from testbed.dynamo_crds import Version
+from testbed.dynamo_graphs import Graphs
 from testbed.ground import empty
 from testbed.kube import until
 from testbed.stack import Stack
@@ -55,10 +58,36 @@ def clear(bed: Bed) -> None:
     until("no nodes and volumes", lambda: not bed.kube.find("Node") and not bed.kube.find("PersistentVolume"))
 
 
+@pytest.fixture(scope="module", params=["v1beta1", "v1alpha1"])
+def version(request: pytest.FixtureRequest) -> Version:
+    """Either version of graphs; of the module, so that the bed changes from the one to the other once."""
+    either: Version = request.param
+    return either
+
+
+@pytest.fixture(scope="module")
+def dynamo(bed: Bed, version: Version) -> Iterator[Version]:
+    """The version of graphs that the bed serves; afterwards it serves none, as before."""
+    dynamo_crds.install(bed.kube, version)
+    yield version
+    dynamo_crds.remove(bed.kube)
+
+
+@pytest.fixture
+def graphs(empty_bed: Bed, dynamo: Version) -> Iterator[Graphs]:
+    """The graphs of a bed; what the test adds of them, of adapters and autoscalers is removed at its end."""
+    graphs = Graphs(empty_bed.kube, dynamo)
+    yield graphs
+    dynamo_crds.clear(empty_bed.kube, dynamo)
+    for autoscaler in empty_bed.kube.find("HorizontalPodAutoscaler"):
+        metadata = autoscaler["metadata"]
+        empty_bed.kube.delete("HorizontalPodAutoscaler", metadata["name"], metadata["namespace"])
+
+
 @pytest.fixture(scope="session")
 def operator_kubeconfig(bed: Bed) -> Path:
     """The kubeconfig of a user with exactly the rights that the operator needs, and no more."""
-    return user_with(bed, "hangar-operator", (*NEEDED["force"], *NEEDED["deploy"], *OPTIONAL))
+    return user_with(bed, "hangar-operator", (*NEEDED["force"], *NEEDED["scale"], *NEEDED["deploy"], *OPTIONAL))
 
 
 @pytest.fixture(scope="module")

@@ -3,17 +3,21 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from hangar.clock import SystemClock
 from hangar.domain.snapshot import PodRef
+from hangar.domain.workloads.graph import GraphRef, RivalKind
 from hangar.operator.cluster.kubernetes.adapter import KubernetesCluster
 from hangar.operator.cluster.kubernetes.connect import load
 from hangar.operator.cluster.simulated.spec import (
+    GPU,
     BudgetSpec,
     ClaimSpec,
+    ComponentSpec,
+    GraphSpec,
     NodeSpec,
     PodTemplate,
     QuotaSpec,
@@ -23,6 +27,10 @@ from hangar.operator.cluster.simulated.spec import (
 )
 from testbed import manifests
 from testbed.bed import Bed
+from testbed.dynamo_adapters import Adapters, autoscaler, name_of
+from testbed.dynamo_crds import Version
+from testbed.dynamo_graphs import Graphs, Part
+from testbed.dynamo_operator import DynamoOperator
 from testbed.illness import crash, hear, silence
 from testbed.kube import KubeError, until
 from testbed.webhook import Answer, Webhook, allow, deny
@@ -33,14 +41,18 @@ MERGE_PATCH = "application/merge-patch+json"
 
 
 class KubernetesStage:
-    """One bed with the real adapter on it, as the user of a kubeconfig."""
+    """One bed with the real adapter on it, as the user of a kubeconfig; `version` is that of the graphs it serves."""
 
-    def __init__(self, bed: Bed, kubeconfig: Path) -> None:
+    def __init__(self, bed: Bed, kubeconfig: Path, version: Version = "v1beta1") -> None:
         self.bed = bed
         self.kubernetes = KubernetesCluster(load(kubeconfig), SystemClock())
         self.cluster = self.kubernetes
         self.changed = asyncio.Event()
         self.webhooks: dict[str, Webhook] = {}
+        self.version = version
+        self.graphs = Graphs(bed.kube, version)
+        self.adapters = Adapters(bed.kube, version)
+        self.operating = ExitStack()
 
     def read(self) -> None:
         """Begin to keep the snapshot fresh."""
@@ -85,8 +97,7 @@ class KubernetesStage:
         await self.create(document)
 
     async def add_bare_pod(self, name: str, node: str, template: PodTemplate, namespace: str = "default") -> None:
-        if await asyncio.to_thread(self.bed.kube.get, "Namespace", namespace) is None:
-            await self.create(manifests.namespace(namespace))
+        await self.add_namespace(namespace)
         await self.create(manifests.pod(name, _template(template), namespace=namespace, on=node))
 
     async def add_budget(self, spec: BudgetSpec) -> None:
@@ -163,15 +174,60 @@ class KubernetesStage:
     async def remove_pod(self, pod: PodRef) -> None:
         await asyncio.to_thread(self.bed.kube.delete, "Pod", pod.name, pod.namespace, 0)
 
+    # --- graphs -------------------------------------------------------------------------------------------------------
+
+    async def add_namespace(self, name: str) -> None:
+        if await asyncio.to_thread(self.bed.kube.get, "Namespace", name) is None:
+            await self.create(manifests.namespace(name))
+
+    async def add_graph(self, spec: GraphSpec) -> None:
+        await self.add_namespace(spec.namespace)
+        parts = {each.name: _part(each) for each in spec.components}
+        graph = await asyncio.to_thread(self.graphs.create, spec.name, parts, spec.namespace)
+        for name, part in parts.items():
+            if part.has_adapter:
+                await asyncio.to_thread(self.adapters.create, graph, name, part.replicas or 0)
+        for rival in spec.rivals:
+            if rival.kind is not RivalKind.HPA or rival.component is None:
+                raise ValueError(f"no such rival on the bed: {rival}")
+            await self.add_autoscaler(GraphRef(spec.namespace, spec.name), rival.component, rival.name)
+
+    async def remove_graph(self, ref: GraphRef) -> None:
+        await asyncio.to_thread(self.graphs.delete, ref.name, ref.namespace)
+        await asyncio.to_thread(until, "the graph is gone", lambda: self.graphs.get(ref.name, ref.namespace) is None)
+
+    async def scale_graph_by_hand(self, ref: GraphRef, component: str, replicas: int, manager: str) -> None:
+        graph = self.graphs.get(ref.name, ref.namespace)
+        assert graph is not None
+        await asyncio.to_thread(self.graphs.scale, graph, component, replicas, manager)
+
+    async def pause_graph_by_hand(self, ref: GraphRef) -> None:
+        await asyncio.to_thread(self.graphs.annotate, ref.name, {"nvidia.com/paused": "true"}, ref.namespace)
+
+    async def let_operate(self) -> None:
+        self.operating.enter_context(DynamoOperator(self.bed.kube, self.version, observes_after_s=0.0))
+
+    async def scale_adapter_by_hand(self, ref: GraphRef, component: str, replicas: int, manager: str) -> None:
+        name = name_of(ref.name, component)
+        await asyncio.to_thread(self.adapters.scale, name, replicas, manager, ref.namespace)
+
+    async def remove_adapter(self, ref: GraphRef, component: str) -> None:
+        name = name_of(ref.name, component)
+        await asyncio.to_thread(self.adapters.delete, name, ref.namespace)
+        await asyncio.to_thread(until, "it is gone", lambda: self.adapters.get(name, ref.namespace) is None)
+
+    async def add_autoscaler(self, ref: GraphRef, component: str, name: str) -> None:
+        await self.create(autoscaler(name, name_of(ref.name, component), self.version, ref.namespace))
+
 
 RealScene: TypeAlias = Callable[[KubernetesStage], Awaitable[None]]
 
 
-def play(scene: Scene | RealScene, bed: Bed, kubeconfig: Path) -> None:
-    """Play one scene with the adapter as the user of a kubeconfig."""
+def play(scene: Scene | RealScene, bed: Bed, kubeconfig: Path, version: Version = "v1beta1") -> None:
+    """Play one scene with the adapter as the user of a kubeconfig; `version` is that of the graphs it serves."""
 
     async def main() -> None:
-        stage = KubernetesStage(bed, kubeconfig)
+        stage = KubernetesStage(bed, kubeconfig, version)
         stage.read()
         try:
             await scene(stage)
@@ -180,8 +236,14 @@ def play(scene: Scene | RealScene, bed: Bed, kubeconfig: Path) -> None:
             await stage.kubernetes.close()
             for name in list(stage.webhooks):
                 await stage.remove_webhook(name)
+            stage.operating.close()
 
     asyncio.run(main())
+
+
+def _part(spec: ComponentSpec) -> Part:
+    gpus = spec.template.requests.get(GPU, 0)
+    return Part(spec.role.value, spec.replicas, gpus, spec.node_count, spec.has_adapter)
 
 
 def _node(spec: NodeSpec) -> dict[str, Any]:

@@ -1,10 +1,7 @@
 """Graphs on a real API server, in each version that Dynamo serves them in: seen, written at one version, kept whole."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
-
-import pytest
 
 from hangar.domain.decision import Accepted, Answer, Apply, Busy, Denied, Gone, Namesake, Trouble
 from hangar.domain.snapshot import Snapshot
@@ -15,7 +12,6 @@ from hangar.operator.cluster.kubernetes.access import NEEDED
 from testbed import dynamo_crds
 from testbed.access import user_with
 from testbed.bed import Bed
-from testbed.dynamo_crds import Version
 from testbed.dynamo_graphs import Graphs, Part
 from testbed.dynamo_operator import DynamoOperator
 from testbed.kube import until as kube_until
@@ -31,30 +27,6 @@ PARTS = {
     "prefill": Part("prefill", 1, gpus=1),
     "decode": Part("decode", 2, gpus=2),
 }
-
-
-@pytest.fixture(scope="module", params=["v1beta1", "v1alpha1"])
-def version(request: pytest.FixtureRequest) -> Version:
-    """Either version; of the module, so that the bed changes from the one to the other once."""
-    either: Version = request.param
-    return either
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_graphs_after(bed: Bed) -> Iterator[None]:
-    """Leave the bed to other modules as it was."""
-    yield
-    dynamo_crds.remove(bed.kube)
-
-
-@pytest.fixture
-def graphs(empty_bed: Bed, version: Version) -> Iterator[Graphs]:
-    """The graphs of a bed that serves one version of them."""
-    dynamo_crds.install(empty_bed.kube, version)
-    graphs = Graphs(empty_bed.kube, version)
-    yield graphs
-    for graph in graphs.find():
-        graphs.delete(graph["metadata"]["name"])
 
 
 async def a_graph(stage: KubernetesStage, graphs: Graphs, **metadata: Any) -> Graph:
@@ -182,7 +154,9 @@ def test_what_is_desired_is_written_turn_by_turn_while_its_operator_writes_too(
             answers: list[Answer] = []
             for rev in range(1, 9):
                 desired = Desired(CHAT, rev, {"prefill": rev % 3, "decode": rev % 4})
-                while steps := converge([desired], View(now_shown(stage)), stage.cluster.now()).steps:
+                while steps := converge(
+                    [desired], (), frozenset({"scale"}), View(now_shown(stage)), stage.cluster.now()
+                ).steps:
                     answers += [await take(stage, step) for _, step in steps]
                 assert not has_drifted(shown(stage), desired)
             await settled(stage, desired)

@@ -47,7 +47,7 @@ def test_seeing_sends_nothing_but_reads_and_never_out_of_a_cache(empty_bed: Bed)
     assert {entry.verb for entry in entries if entry.resource != "selfsubjectaccessreviews"} <= {"get", "list", "watch"}
     assert empty_bed.audit.writes("looker") == []
     starts = [entry for entry in entries if "sendInitialEvents=true" in entry.uri and entry.stage == "ResponseComplete"]
-    assert len(starts) == 11
+    assert len(starts) == 14
     assert not any("resourceVersion=0" in entry.uri for entry in entries)
 
 

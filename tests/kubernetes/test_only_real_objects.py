@@ -100,7 +100,7 @@ def test_a_quota_for_some_pods_only_is_not_taken_for_one_for_all(empty_bed: Bed,
     play(scene, empty_bed, operator_kubeconfig)
 
 
-def test_what_only_the_fit_reads_is_done_without_where_it_may_not_be_read(empty_bed: Bed) -> None:
+def test_what_is_optional_is_done_without_where_it_may_not_be_read(empty_bed: Bed) -> None:
     kubeconfig = user_with(empty_bed, "plain-drainer", NEEDED["drain"])
 
     async def scene(stage: KubernetesStage) -> None:
@@ -116,9 +116,12 @@ def test_what_only_the_fit_reads_is_done_without_where_it_may_not_be_read(empty_
     with capture_logs() as logs:
         play(scene, empty_bed, kubeconfig)
     assert sorted(each["kind"] for each in logs if each["event"] == "cannot read") == [
+        "horizontalpodautoscalers",
         "persistentvolumeclaims",
         "persistentvolumes",
+        "resourceclaims",
         "resourcequotas",
+        "resourceslices",
     ]
 
 

@@ -19,7 +19,9 @@ from hangar.wire.operator import (
     InventoryAnswer,
     InventoryRequest,
     JobDoc,
+    JsonObject,
     ReleaseRequest,
+    RemovalDoc,
     ReportAnswer,
     ReportDoc,
     ReportRequest,
@@ -47,6 +49,7 @@ class FakeHub:
 
     jobs: dict[str, JobDoc] = field(default_factory=dict)
     desired: list[DesiredDoc] = field(default_factory=list)
+    removals: list[RemovalDoc] = field(default_factory=list)
     is_away: bool = False
     is_deaf: bool = False
     epoch: int = 0
@@ -87,9 +90,15 @@ class FakeHub:
         )
         self._changed.set()
 
-    def desire(self, rev: int, **counts: int) -> None:
+    def desire(self, rev: int, template: JsonObject | None = None, /, **counts: int) -> None:
         """Want other counts of the graph serving/llama."""
-        self.desired = [DesiredDoc(workload="chat", namespace="serving", graph="llama", rev=rev, counts=counts)]
+        row = DesiredDoc(workload="chat", namespace="serving", graph="llama", rev=rev, counts=counts, template=template)
+        self.desired, self.removals = [row], []
+        self._changed.set()
+
+    def want_removed(self, uid: str) -> None:
+        """Want the graph serving/llama gone."""
+        self.desired, self.removals = [], [RemovalDoc(namespace="serving", graph="llama", uid=uid)]
         self._changed.set()
 
     def cancel(self, operation: str = "op_01") -> None:
@@ -136,7 +145,7 @@ class FakeHub:
                 pass
         self._changed.clear()
         await self._way(request.epoch)
-        return SyncAnswer(seen=1, jobs=list(self.jobs.values()), desired=self.desired)
+        return SyncAnswer(seen=1, jobs=list(self.jobs.values()), desired=self.desired, removals=self.removals)
 
     async def report(self, request: ReportRequest) -> ReportAnswer:
         """Store reports."""

@@ -17,7 +17,7 @@ from tests.operator.fake_hub import FakeHub, Stumbling
 from tests.simulation.fleet import a_world, an_app
 from tests.virtual_loop import NOON, LoopClock, run_virtual
 
-ALLOWED = frozenset({"cordon", "drain", "scale"})
+ALLOWED = frozenset({"cordon", "drain", "scale", "deploy"})
 
 
 def an_operator(hub: FakeHub, cluster: Stumbling) -> Operator:

@@ -1,18 +1,35 @@
 """The conductor and what is desired of graphs: written while it is the newest, with or without operations."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from hangar.domain.decision import Accepted, Apply, Busy, Trouble
+from hangar.domain.decision import Accepted, Apply, Busy, Go, Progress, Trouble
+from hangar.domain.ids import NodeName, NodeUid
+from hangar.domain.kind import Job
 from hangar.domain.limits import HELD_MAX_S, RETRY_FIRST_S
-from hangar.domain.workloads.converge import errand
+from hangar.domain.view import Claims, View
+from hangar.domain.workloads.errands import errand
 from hangar.domain.workloads.graph import Graph, GraphRef
+from hangar.domain.workloads.members import Part
 from hangar.operator.conductor import Turned
 from hangar.wire.operator import DesiredDoc, SyncAnswer
-from tests.domain.building import LLAMA, OP, a_component, a_graph, a_snapshot, at, desired
-from tests.operator.scripted import EVICT_A, Stage, a_doc, going
+from tests.domain.building import (
+    API,
+    LLAMA,
+    OP,
+    a_component,
+    a_graph,
+    a_node,
+    a_pod,
+    a_snapshot,
+    an_owner,
+    at,
+    desired,
+)
+from tests.operator.scripted import EVICT_A, Memory, Params, Stage, a_doc, going
 
 SCALE = frozenset({"cordon", "drain", "scale"})
 ERRAND = errand(desired(7))
+REPLICAS = (a_pod("a"), a_pod("b", on="n2"), a_pod("c", on="n2"))
 
 
 def row(rev: int = 7, decode: int = 3, graph: str = "llama") -> DesiredDoc:
@@ -111,6 +128,7 @@ def test_a_cluster_that_does_not_allow_it_is_not_written_to() -> None:
     stage = a_stage(allowed=frozenset({"cordon", "drain"}))
     told(stage, row())
     assert stage.turn() == Turned((), None)
+    assert [each.code for each in stage.conductor.desired.unwritten.values()] == ["not_allowed"]
 
 
 def test_answers_are_kept_as_long_as_they_are_asked_for() -> None:
@@ -128,3 +146,28 @@ def test_answers_are_kept_as_long_as_they_are_asked_for() -> None:
     stage.turn()
     told(stage, row(), row(graph="other"))
     assert [operation for operation, _ in stage.turn().steps] == [errand(desired(7, ref=other))]
+
+
+def test_what_was_put_back_is_not_written_again_after_the_session_was_renewed() -> None:
+    stage = sent()
+    stage.answer(write(), Accepted(), ERRAND)
+    stage.conductor.begin_session()
+    assert stage.turn(1).steps == (), "the hub has not said yet what is desired"
+    told(stage, row())
+    assert stage.turn(2) == Turned((), None)
+    assert [each.code for each in stage.conductor.desired.unwritten.values()] == ["reverted"]
+
+
+def test_a_reduction_sees_what_was_evicted_in_the_same_turn() -> None:
+    """One ledger: what the operations of a turn decide counts for what is written after them."""
+    stage = Stage(snapshot=a_snapshot(a_node(), a_graph(a_component(replicas=3)), an_owner(), *REPLICAS), allowed=SCALE)
+    node, moved, parts = (NodeName("n1"), NodeUid("n1-uid")), frozenset({API.uid}), {API.uid: Part(LLAMA, "decode")}
+
+    def evicting(job: Job[Params, Memory], view: View, now: datetime) -> Go[Memory]:
+        stage.script.holds = Claims(node, {API.uid: 3}, moved=moved, parts=parts)
+        return Go(Memory(1), Progress(0, 1, "pods", "evicting"), (EVICT_A,))
+
+    stage.script.says = evicting
+    stage.conductor.heard(SyncAnswer(seen=1, jobs=[a_doc(phase="running")], desired=[row(decode=1)]), stage.now)
+    stage.turn()
+    assert [each.code for each in stage.conductor.desired.unwritten.values()] == ["draining"]

@@ -2,18 +2,33 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
+from hangar.domain.devices import Device, DeviceClaim, DeviceId, DeviceSlice
 from hangar.domain.ids import NodeName
 from hangar.domain.snapshot import Node, PodPhase, Snapshot
-from hangar.domain.workloads.graph import Counts, Graph, GraphRef, Role
-from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL
-from hangar.operator.inventory import Changes, Documents, changes, documents, flipped, graphs_flipped, told
-from hangar.wire.operator import ComponentDoc, CordonDoc, GraphDoc, GraphKey, NodeDoc
+from hangar.domain.view import Claims
+from hangar.domain.workloads.graph import Adapter, Counts, Graph, GraphRef, Rival, RivalKind, Role, Unwritten
+from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL, Part
+from hangar.operator.inventory import (
+    Changes,
+    Documents,
+    News,
+    changes,
+    documents,
+    drains_of,
+    flipped,
+    graphs_flipped,
+    told,
+)
+from hangar.wire.operator import ComponentDoc, CordonDoc, DeviceDoc, GraphDoc, GraphKey, NodeDoc, RivalDoc, UnwrittenDoc
 from tests.domain.building import (
+    API,
     GPU,
     LLAMA,
     OP,
+    OTHER_OP,
     Object,
     a_component,
     a_graph,
@@ -22,6 +37,8 @@ from tests.domain.building import (
     a_pod,
     a_snapshot,
     an_owner,
+    behind_adapter,
+    draining,
     our_node,
     terminating,
 )
@@ -144,9 +161,11 @@ def test_a_document_says_all_that_is_known_of_a_graph() -> None:
         rollout="InProgress",
         unready="pods_not_ready",
         is_paused=True,
+        is_ours=True,
+        rivals=(Rival(RivalKind.HPA, "decode", "decode"), Rival(RivalKind.GITOPS, "argocd")),
     )
-    document = documents(a_snapshot(graph)).graphs
-    assert document == {
+    news = News({LLAMA: (OP,), OTHER: (OTHER_OP,)})
+    assert documents(a_snapshot(graph), None, news).graphs == {
         LLAMA: GraphDoc(
             namespace="serving",
             name="llama",
@@ -172,8 +191,27 @@ def test_a_document_says_all_that_is_known_of_a_graph() -> None:
             rollout="InProgress",
             unready="pods_not_ready",
             is_paused=True,
+            is_ours=True,
+            rivals=[
+                RivalDoc(kind="HorizontalPodAutoscaler", name="decode", component="decode"),
+                RivalDoc(kind="GitOps", name="argocd"),
+            ],
+            drains=[OP],
         )
     }
+
+
+def test_a_number_behind_an_adapter_was_written_by_whoever_wrote_the_adapter() -> None:
+    adapter = Adapter("llama-decode", "u", "1", 3, written_by="hpa")
+    shown = a_graph(
+        behind_adapter("decode", adapter=adapter, written_by="dynamo"),
+        behind_adapter("prefill", written_by="dynamo"),
+        a_component("lost", has_adapter=True, written_by="dynamo"),
+    )
+    graphs = documents(a_snapshot(shown)).graphs
+    assert graphs is not None
+    told_of = [(each.has_adapter, each.adapter, each.written_by) for each in graphs[LLAMA].components]
+    assert told_of == [(True, "llama-decode", "hpa"), (True, "llama-prefill", None), (True, None, "dynamo")]
 
 
 def test_only_graphs_that_changed_are_told_and_those_that_are_gone_by_their_keys() -> None:
@@ -231,6 +269,10 @@ def test_graphs_that_can_be_read_for_the_first_time_are_told_in_a_complete_inven
         (a_graph(is_paused=True), True),
         (a_graph(uid="another"), True),
         (a_graph(ref=OTHER), True),
+        (a_graph(is_ours=True), True),
+        (a_graph(rivals=(Rival(RivalKind.HPA, "decode"),)), True),
+        (a_graph(a_component(has_adapter=True)), True),
+        (a_graph(behind_adapter()), True),
     ],
     ids=[
         "same",
@@ -244,6 +286,10 @@ def test_graphs_that_can_be_read_for_the_first_time_are_told_in_a_complete_inven
         "paused",
         "replaced",
         "another",
+        "ours",
+        "a rival",
+        "its adapter is missing",
+        "an adapter",
     ],
 )
 def test_what_people_follow_a_graph_by_is_a_flip(after: Graph, is_flip: bool) -> None:
@@ -259,3 +305,61 @@ def test_the_last_pod_of_a_component_is_a_flip_and_any_other_is_not() -> None:
 
     assert not graphs_flipped(shown(3).graphs, shown(1))
     assert graphs_flipped(shown(1).graphs, shown(0))
+
+
+def published(*taken: str) -> Snapshot:
+    parts = DeviceSlice(
+        "s", "gpu.nvidia.com", "n1", 1, 1, NodeName("n1"), (Device("gpu-0", "gpu"), Device("gpu-1", "gpu"))
+    )
+    devices = frozenset(DeviceId("gpu.nvidia.com", "n1", each) for each in taken)
+    nics = DeviceSlice("t", "nic.example", "n1", 1, 1, NodeName("n1"), (Device("nic"),))
+    return a_snapshot(a_node(capacity={GPU: 2}), parts, nics, DeviceClaim("serving", "c", devices))
+
+
+def test_gpus_that_a_driver_publishes_are_told_of_once_claims_have_some() -> None:
+    def told_of(snapshot: Snapshot) -> list[DeviceDoc] | None:
+        return documents(snapshot).nodes[NodeName("n1")].devices
+
+    nic = DeviceDoc(resource="nic.example", capacity=1, allocatable=1, allocated=0, free=1)
+    gpus = DeviceDoc(resource="gpu.nvidia.com", capacity=2, allocatable=2, allocated=1, free=1)
+    assert told_of(a_snapshot(a_node(capacity={GPU: 2}))) is None
+    assert told_of(published()) == [nic]
+    assert told_of(published("gpu-0")) == [gpus, nic]
+    unknown = msgspec.structs.replace(nic, allocated=None, free=None)
+    assert told_of(replace(published("gpu-0"), device_claims=None)) == [unknown]
+
+
+# --- what the operator itself says of graphs --------------------------------------------------------------------------
+
+WHY = Unwritten(7, "graph_paused", "somebody paused it")
+SAID = [UnwrittenDoc(namespace="serving", graph="llama", rev=7, code="graph_paused", why="somebody paused it")]
+
+
+def test_what_is_not_written_is_told_whole_whenever_any_of_it_changes() -> None:
+    snapshot = a_snapshot(a_graph())
+    unheard, written, not_written = (
+        documents(snapshot, None, News(unwritten=unwritten)) for unwritten in (None, {}, {LLAMA: WHY})
+    )
+    assert changes(unheard, not_written).unwritten == SAID
+    assert changes(None, not_written).unwritten == SAID, "and a new session is told anew"
+    assert changes(not_written, not_written).is_empty
+    over = changes(not_written, written)
+    assert (over.unwritten, over.is_empty) == ([], False)
+    assert changes(unheard, written).unwritten == [], "an earlier session may have said otherwise"
+    assert changes(not_written, documents(blind(), None, News(unwritten={}))).unwritten == []
+
+
+def test_a_graph_is_touched_by_the_drains_that_moved_pods_of_it_and_by_those_whose_node_has_some() -> None:
+    on_n1 = a_pod("p1", namespace="serving", labels=LABELS)
+    snapshot = a_snapshot(a_node("n1"), a_node("n2"), a_node("n3"), a_graph(), on_n1)
+    first, second, third = draining("n1", "n2", "n3").items()
+    moved = replace(second[1], parts={API.uid: Part(LLAMA, "decode")})
+    assert drains_of(dict([third, (second[0], moved), first]), snapshot) == {LLAMA: (first[0], second[0])}
+    assert drains_of({OP: Claims()}, snapshot) == {}
+
+
+def test_pods_that_have_finished_and_those_of_another_node_of_that_name_do_not_count() -> None:
+    done = a_pod("p1", namespace="serving", labels=LABELS, phase=PodPhase.SUCCEEDED)
+    assert drains_of(draining("n1"), a_snapshot(a_node("n1"), a_graph(), done)) == {}
+    there = a_pod("p1", namespace="serving", labels=LABELS)
+    assert drains_of(draining("n1"), a_snapshot(a_node("n1", uid="another"), a_graph(), there)) == {}

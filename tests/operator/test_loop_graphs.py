@@ -38,7 +38,7 @@ class Blind(Stumbling):
         return replace(shown, graphs={}, graphs_unreadable="forbidden") if self.is_blind else shown
 
 
-def writes(scene: Scene) -> list[tuple[float, int, int]]:
+def writes(scene: Scene) -> list[tuple[float, int | None, int]]:
     """Return when which revision left, and with which count."""
     return [(at, step.rev, step.counts["decode"]) for at, step in scene.cluster.sent if isinstance(step, Apply)]
 
@@ -178,7 +178,8 @@ def test_graphs_that_cannot_be_read_are_not_told_nor_written_until_they_can() ->
         cluster = scene.cluster
         assert isinstance(cluster, Blind)
         await pass_time(5)
-        assert [(request.complete, request.graphs) for _, request in scene.hub.inventories] == [(True, None)]
+        assert [(each.complete, each.graphs) for _, each in scene.hub.inventories] == [(True, None), (False, None)]
+        assert [why.code for why in scene.hub.inventories[1][1].unwritten or []] == ["unreadable"]
         assert writes(scene) == []
         cluster.is_blind = False
         scene.world.on_change()

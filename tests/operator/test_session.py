@@ -17,3 +17,9 @@ def test_each_start_is_an_incarnation_of_its_own() -> None:
     identity = Identity("uid-1", "v1.37.2")
     first, second = session_request(identity, frozenset()), session_request(identity, frozenset())
     assert first.incarnation != second.incarnation
+
+
+def test_it_says_whether_nodes_are_added_on_demand() -> None:
+    identity = Identity("uid-1", "v1.37.2")
+    assert not session_request(identity, frozenset()).has_autoscaler
+    assert session_request(identity, frozenset(), has_autoscaler=True).has_autoscaler

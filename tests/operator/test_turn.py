@@ -16,6 +16,8 @@ from hangar.domain.view import Claims, ClusterSettings, StepKey, View, key_of
 from hangar.operator.pace import Pace
 from hangar.operator.turn import Decision, OpenJob, turn, view_of
 from tests.domain.building import (
+    CHAT,
+    LLAMA,
     NOON,
     OP,
     OTHER_OP,
@@ -44,7 +46,7 @@ def open_job(says: Decide, operation: OperationId = OP, holds: Claims | None = N
 
 
 def decided(view: View, *jobs: OpenJob) -> dict[OperationId, Decision]:
-    return dict(turn(jobs, view, NOON))
+    return dict(turn(jobs, view, NOON)[0])
 
 
 # --- the fold ---------------------------------------------------------------------------------------------------------
@@ -52,7 +54,7 @@ def decided(view: View, *jobs: OpenJob) -> dict[OperationId, Decision]:
 
 def test_the_oldest_is_decided_first_whatever_the_order() -> None:
     jobs = [open_job(going(0), OTHER_OP), open_job(going(0), OP)]
-    assert [operation for operation, _ in turn(jobs, a_view(), NOON)] == [OP, OTHER_OP]
+    assert [operation for operation, _ in turn(jobs, a_view(), NOON)[0]] == [OP, OTHER_OP]
 
 
 def evicting(job: Job[Params, Memory], view: View, now: datetime) -> Go[Memory]:
@@ -105,7 +107,7 @@ def seen(
     claims = Claims(None, {}, {PodUid(name): when for name, when in (sent or {}).items()})
     jobs = [open_job(going(0), OP, claims)]
     recently = {PodUid(name): when for name, when in (accepted or {}).items()}
-    return view_of(snapshot, jobs, in_flight, answers or {}, recently, Pace(), NO_SETTINGS, at(seconds))
+    return view_of(snapshot, jobs, in_flight, answers or {}, recently, Pace(), NO_SETTINGS, at(seconds), {})
 
 
 THERE = a_snapshot(a_pod("a"))
@@ -114,9 +116,18 @@ THERE = a_snapshot(a_pod("a"))
 def test_a_view_carries_what_open_operations_hold() -> None:
     claims = draining("n1")[OperationId("op_01")]
     view = view_of(
-        a_snapshot(a_node()), [open_job(going(0), OP, claims)], frozenset(), {}, {}, Pace(), NO_SETTINGS, NOON
+        a_snapshot(a_node()),
+        [open_job(going(0), OP, claims)],
+        frozenset(),
+        {},
+        {},
+        Pace(),
+        NO_SETTINGS,
+        NOON,
+        {LLAMA: CHAT},
     )
     assert view.claims == {OP: claims}
+    assert view.workloads == {LLAMA: CHAT}
     assert view.draining_nodes() == {"n1"}
     assert view.leaving == frozenset()
 

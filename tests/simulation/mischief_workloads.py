@@ -10,10 +10,11 @@ from hangar.domain.decision import Accepted, Answer, Apply, Step
 from hangar.domain.ids import OperationId
 from hangar.domain.workloads.graph import GraphRef, Role
 from hangar.domain.workloads.placement import Bounds, Division, Policy
+from hangar.hub.usecases.check_workloads import Binding
 from hangar.hub.usecases.projects import apply_project
 from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.submit import submit
-from hangar.hub.usecases.workloads import Binding, WorkloadRequest, apply_workload, set_replicas
+from hangar.hub.usecases.workloads import WorkloadRequest, apply_workload, set_replicas
 from hangar.operator.channel import HubError
 from hangar.operator.cluster.simulated.spec import ComponentSpec, GraphSpec, PodTemplate
 from tests.simulation.checkers.ends import OneEnd

@@ -18,11 +18,12 @@ from hangar.hub.present import operation as present_operation
 from hangar.hub.store.tables import graphs
 from hangar.hub.store.tx import Tx
 from hangar.hub.store.workload_rows import find_workload
+from hangar.hub.usecases.check_workloads import Binding
 from hangar.hub.usecases.projects import apply_project
 from hangar.hub.usecases.queries import get_operation
 from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.submit import submit
-from hangar.hub.usecases.workloads import Binding, WorkloadRequest, apply_workload
+from hangar.hub.usecases.workloads import WorkloadRequest, apply_workload
 from hangar.kinds import KINDS
 from hangar.operator.channel import HubError
 from hangar.operator.cluster.port import Identity

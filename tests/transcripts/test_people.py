@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hangar.wire import shown
+from hangar.wire import plans
 from tests.transcripts.demo import Shell
 
 pytestmark = pytest.mark.xdist_group("fleet")
@@ -30,7 +30,7 @@ def test_a_dry_run_of_what_cannot_succeed_exits_with_11_and_says_why_first(fleet
     assert said.lines[1].startswith("would fail: serving/llama-3-405b-rs-00001 ")
     assert said.lines[1].endswith(" (no_capacity)")
     plan = fleet.run("hgr operation create node.drain iad-1-n08 --dry-run -o json").document
-    assert list(plan) == [each.name for each in dataclasses.fields(shown.Plan)]
+    assert list(plan) == [each.name for each in dataclasses.fields(plans.Plan)]
     assert [each["code"] for each in plan["obstructions"]] == ["no_capacity"]
 
 

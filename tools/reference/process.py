@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings
 from hangar.domain import limits as bounds
 from hangar.hub.__main__ import _parser as hub_parser
 from hangar.hub.settings import HubSettings
-from hangar.operator.cluster.kubernetes.access import NEEDED, OPTIONAL, Access
+from hangar.operator.cluster.kubernetes.access import FOR_DEVICES, FOR_RIVALS, FOR_THE_FIT, NEEDED, OPTIONAL, Access
 from hangar.operator.settings import OperatorSettings
 from tools.reference import sources
 from tools.reference.command_line import parsers_of
@@ -124,9 +124,10 @@ def access() -> str:
     return page(
         "Access rules in Kubernetes",
         "What the operator needs for each member of a cluster's allowed set. What is not granted is not allowed: the "
-        "operator asks Kubernetes at its start. What is `optional` makes it see sooner that a pod would fit nowhere; "
-        "nothing is refused without it. Beside these: `get` on the namespace `kube-system`, whose UID pins the "
-        "cluster. Every account may ask about its own access as Kubernetes comes.",
+        "operator asks Kubernetes at its start. What is `optional` makes it see sooner that a pod would fit nowhere, "
+        "which autoscalers write the numbers of graphs, and which devices drivers publish; nothing is refused without "
+        "it. Beside these: `get` on the namespace `kube-system`, whose UID pins the cluster. Every account may ask "
+        "about its own access as Kubernetes comes.",
         table(header, rows),
         "## As a manifest\n\nFor all that this version can do; the namespace and the account are made here, too.",
         f"```yaml\n{manifest()}```",
@@ -138,8 +139,9 @@ def _every_access() -> list[Access]:
 
 
 def _how_needed(each: Access, name: str) -> str:
-    if each in OPTIONAL:
-        return "optional" if name in ("drain", "force") else ""
+    optional = {"drain": FOR_THE_FIT, "force": FOR_THE_FIT, "scale": FOR_RIVALS, "deploy": FOR_RIVALS}
+    if each in (*optional.get(name, ()), *FOR_DEVICES):
+        return "optional"
     return "yes" if each in NEEDED[name] else ""
 
 

@@ -52,12 +52,6 @@ def add_create(parser: Parser, words: Sequence[str]) -> None:
         metavar="NAME",
         help="the target's cluster, where the name alone is ambiguous; of a workload, the cluster that is meant",
     )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="change and record nothing, print what would happen; exits with 11 if it would fail before it moved "
-        "anything",
-    )
     _add_request_options(parser)
     if kind_name in kinds:
         parser.explained_by = f"{parser.prog} {kind_name} --help"
@@ -76,6 +70,12 @@ def add_shorthand(parser: Parser, kind_name: str) -> None:
 
 
 def _add_request_options(parser: Parser) -> None:
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="change and record nothing, print what would happen; exits with 11 if it would fail before it moved "
+        "anything",
+    )
     parser.add_argument("--reason", metavar="TEXT", help="why, for the record")
     parser.add_argument(
         "--idempotency-key",
@@ -107,11 +107,8 @@ def ask(args: Namespace) -> Exit:
 
 
 def _foresee(args: Namespace) -> Exit:
-    from hangar.cli.kind_flags import is_foreseen
     from hangar.cli.plan import print_plan
 
-    if not is_foreseen(args.type):
-        raise UsageError(f"{args.type} cannot be foreseen: --dry-run is for operations on nodes")
     if is_waiting(args):
         flag = "--wait" if args.wait else "--wait-timeout"
         raise UsageError(f"--dry-run begins nothing, so {flag} has no end to wait for; give one of them")

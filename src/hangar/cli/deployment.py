@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hangar.cli.documents import Document
     from hangar.cli.http import Query
 
-STATES = ("ready", "reconciling", "drained", "drifted", "missing")
+STATES = ("ready", "reconciling", "drained", "drifted", "missing", "discovered")
 """The words of the API's promise; a test compares them with the domain's."""
 
 _COLOURS = {
@@ -32,6 +32,7 @@ _COLOURS = {
     "drained": GREY,
     "drifted": YELLOW,
     "missing": RED,
+    "discovered": GREY,
 }
 
 
@@ -60,6 +61,8 @@ COLUMNS = (
     Column("HELD", text_of("held"), is_wide=True),
     Column("DRAINED-BY", text_of("drained_by"), is_wide=True),
     Column("CHANGED-BY", text_of("changed_by"), is_wide=True),
+    Column("RIVALS", lambda item, _: rivals(item), is_wide=True),
+    Column("DRAINS", text_of("drains"), is_wide=True),
     Column("MESSAGE", text_of("message"), is_wide=True),
 )
 
@@ -74,13 +77,23 @@ def summary(item: Document) -> str:
     return f"{clean(item['cluster'])} {_graph(item, 0.0)} {' '.join(parts)}{message}"
 
 
+def rivals(item: Document) -> str:
+    """Return who else writes the numbers of a deployment: `HorizontalPodAutoscaler llama (decode)`."""
+    named = (f"{each['kind']} {each['name']}" + _of(each["component"]) for each in item["rivals"])
+    return inline(", ".join(named))
+
+
+def _of(component: str | None) -> str:
+    return "" if component is None else f" ({component})"
+
+
 def names(items: Iterator[Document]) -> Iterator[str]:
-    """Yield `cluster/workload` of each deployment: no less names one."""
+    """Yield `cluster/workload` of each deployment, `cluster/namespace/graph` of a graph that nobody bound."""
     return map(_name, items)
 
 
 def _name(item: Document) -> str:
-    return f"{item['cluster']}/{item['workload']}"
+    return f"{item['cluster']}/{item['workload'] or _graph(item, 0.0)}"
 
 
 def _add_ls(parser: Parser, _words: Sequence[str]) -> None:
@@ -113,4 +126,4 @@ def is_concerned(event: Document) -> bool:
     return event["object"]["kind"] in ("workload", "deployment", "operation", "cluster")
 
 
-VERBS = {"ls": Verb("list deployments, one line a workload and cluster", _add_ls, _ls)}
+VERBS = {"ls": Verb("list deployments, one line a workload and cluster, and graphs that nobody bound", _add_ls, _ls)}

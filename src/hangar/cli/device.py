@@ -21,20 +21,27 @@ if TYPE_CHECKING:
     from hangar.cli.documents import Document
     from hangar.cli.http import Query
 
+UNKNOWN = "unknown"
+
 COLUMNS = (
     Column("CLUSTER", text_of("cluster")),
     Column("NODE", text_of("node")),
     Column("RESOURCE", text_of("resource")),
-    Column("CAPACITY", text_of("capacity"), gives_way=1),
-    Column("ALLOCATABLE", text_of("allocatable")),
-    Column("ALLOCATED", text_of("allocated")),
-    Column("FREE", text_of("free"), style=lambda text: None if text == "0" else GREEN),
+    Column("CAPACITY", lambda item, _: _count(item["capacity"]), gives_way=1),
+    Column("ALLOCATABLE", lambda item, _: _count(item["allocatable"])),
+    Column("ALLOCATED", lambda item, _: _count(item["allocated"])),
+    Column("FREE", lambda item, _: _count(item["free"]), style=lambda text: None if text in ("0", UNKNOWN) else GREEN),
+    Column("SOURCE", text_of("source"), is_wide=True),
 )
 
 
 def names(items: Iterator[Document]) -> Iterator[str]:
     """Yield `cluster/node/resource` of each row: no less names a device."""
     return map(_name, items)
+
+
+def _count(count: int | None) -> str:
+    return UNKNOWN if count is None else str(count)
 
 
 def _name(item: Document) -> str:

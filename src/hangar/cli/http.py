@@ -144,14 +144,15 @@ class Hub:
         """Say how something is to be: safe to repeat by its nature, and repeated like `post`."""
         return self._repeated("PUT", path, body)
 
-    def delete(self, path: str, query: Query | None = None) -> None:
-        """Remove something. It is sent once: a repeat would only be told that there is nothing to remove."""
+    def delete(self, path: str, query: Query | None = None) -> Document:
+        """Remove something and return what is said of it. It is sent once: a repeat would find nothing to remove."""
         try:
-            self.request("DELETE", path, query=query)
+            removed: Document = self.request("DELETE", path, query=query).document
         except Failure as failure:
             if failure.is_passing and not failure.is_unsent:
                 failure.hints = (*failure.hints, "whether it was removed is not known: look before you repeat it")
             raise
+        return removed
 
     def _repeated(
         self,

@@ -70,11 +70,6 @@ def kinds() -> dict[str, str]:
     return {kind.name: kind.title for kind in ALL.values()}
 
 
-def is_foreseen(name: str) -> bool:
-    """Tell whether the hub can say beforehand what an operation of a kind would do: with --dry-run."""
-    return name in KINDS
-
-
 def _add_flag(group: argparse._ArgumentGroup, field: Field[object], hint: object) -> None:
     flag, dest, unset = flag_of(field.name), _PREFIX + field.name, argparse.SUPPRESS
     text, is_required = _help(field), field.default is MISSING and field.default_factory is MISSING

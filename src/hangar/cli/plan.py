@@ -9,6 +9,8 @@ from hangar.cli.durations import exact
 from hangar.cli.exits import Exit
 from hangar.cli.printing import hint, is_coloured, print_one, width_of
 from hangar.cli.render import ABSENT, GREEN, RED, YELLOW, Column, Table, clean, inline, paint, text_of
+from hangar.cli.workload_plan import lines as workload_lines
+from hangar.cli.workload_plan import name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,12 +28,14 @@ _BYTES = ("memory", "ephemeral-storage")
 def print_plan(args: Namespace, plan: Document) -> Exit:
     """Print a plan in the form that was asked for; OPERATION_FAILED where it says that the operation would fail."""
     if args.quiet or args.output == "name":
-        for move in plan["moves"]:
-            print(clean(move["pod"]))
+        named = (move["pod"] for move in plan["moves"]) if "moves" in plan else map(name, plan["deployments"])
+        for each in named:
+            print(clean(each))
     elif args.output in ("json", "yaml"):
         print_one(args, plan, "")
     else:
-        for line in lines(plan, is_wide=args.output == "wide"):
+        told = lines if "moves" in plan else workload_lines
+        for line in told(plan, is_wide=args.output == "wide"):
             print(line)
         hint(f"nothing was changed; {'as things are, it would fail' if plan['obstructions'] else WITHOUT}")
     return Exit.OPERATION_FAILED if plan["obstructions"] else Exit.SUCCESS

@@ -42,8 +42,11 @@ _LINE_ABOVE_AND_ERASE = "\x1b[1A\x1b[2K"
 
 
 def title(record: Document) -> str:
-    """Return what an operation does to what: `node.drain iad-1-n02`."""
-    return clean(f"{record['type']} {record['target']}")
+    """Return what an operation does to what: `node.drain iad-1-n02`, `workload.drain llama on iad-1`."""
+    # A node's name says which cluster it is of; that of a workload does not.
+    is_somewhere = record["type"].startswith("workload.") and record["cluster"] is not None
+    where = f" on {record['cluster']}" if is_somewhere else ""
+    return clean(f"{record['type']} {record['target']}{where}")
 
 
 def outcome(record: Document) -> str:

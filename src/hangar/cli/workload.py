@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from hangar.cli.commands import Verb, add_list_options, add_output_options
-from hangar.cli.deployment import is_concerned, state_colour, summary
+from hangar.cli.deployment import is_concerned, rivals, state_colour, summary
 from hangar.cli.exits import Exit
+from hangar.cli.failures import UsageError
 from hangar.cli.http import Hub, segment
 from hangar.cli.printing import among, names_in, print_list, print_one
 from hangar.cli.render import ABSENT, Column, clean, inline, key_values, text_of
@@ -28,8 +29,8 @@ SHOWN_ONLY = ("state", "placement", "desired", "ready", "paused_at", "gpus_per_r
 """What `get` shows of a workload, and nobody can set; a test compares the words with the API's."""
 
 SHOWN_ONLY_OF_DEPLOYMENT = (
-    *("workload", "state", "desired", "observed", "ready", "held", "drained_by", "changed_by", "message", "shape"),
-    *("components", "online", "operation"),
+    *("workload", "state", "desired", "observed", "ready", "held", "drained_by", "changed_by", "rivals", "message"),
+    *("shape", "components", "drains", "online", "operation"),
 )
 
 
@@ -112,11 +113,18 @@ def _get(args: Namespace) -> Exit:
 
 def lines(workload: Document) -> Iterator[str]:
     """Yield what people read of a workload: each of its deployments has one line."""
-    yield from key_values({name: value for name, value in workload.items() if name != "deployments"})
+    shown = {name: value for name, value in workload.items() if name != "deployments"}
+    if workload["template"] is not None:  # a whole object, which -o yaml shows
+        shown["template"] = f"{workload['template'].get('apiVersion')} (-o yaml shows it)"
+    yield from key_values(shown)
     if not workload["deployments"]:
         yield f"deployments: {ABSENT}"
     for each in workload["deployments"]:
         yield f"deployment: {summary(each)}"
+        if each["rivals"]:
+            yield f"rivals: {clean(each['cluster'])} {rivals(each)}"
+        if each["drains"]:
+            yield f"drains: {clean(each['cluster'])} {inline(each['drains'])}"
 
 
 # --- as it is to be ---------------------------------------------------------------------------------------------------
@@ -129,7 +137,7 @@ def _add_apply(parser: Parser, _words: Sequence[str]) -> None:
         required=True,
         metavar="FILE",
         help="one workload in YAML or JSON, as `workload get -o yaml` prints it: name, project, replicas, policy, "
-        "shape, deployments (cluster, namespace, graph of each); - reads stdin",
+        "shape, deployments (cluster, namespace, graph of each), template; - reads stdin",
     )
     add_output_options(parser)
 
@@ -169,33 +177,33 @@ def settable(given: Document) -> Document:
 def _add_delete(parser: Parser, _words: Sequence[str]) -> None:
     _add_name(parser)
     parser.add_argument("--cluster", metavar="NAME", help="only its deployment on this cluster")
+    parser.add_argument("--keep", action="store_true", help="leave graphs that Wingsmith created as they are, too")
+    parser.add_argument(
+        "--allow-outage",
+        action="store_true",
+        help="with --cluster: delete it there even if no other cluster serves the workload",
+    )
     add_output_options(parser)
 
 
 def _delete(args: Namespace) -> Exit:
-    path = _path(args.name)
+    path, query = _path(args.name), {"keep": "true" if args.keep else None}
+    if args.cluster is not None:
+        path = f"{path}/deployments/{segment(args.cluster)}"
+        query["allow_outage"] = "true" if args.allow_outage else None
+    elif args.allow_outage:
+        raise UsageError("--allow-outage is for one cluster: give --cluster with it")
     with Hub(resolve(args, os.environ)) as hub:
-        workload = removed = hub.get(path)  # what it takes along can be told only beforehand
-        gone = workload["deployments"]
-        if args.cluster is not None:
-            path = f"{path}/deployments/{segment(args.cluster)}"
-            gone = [each for each in gone if each["cluster"] == args.cluster]
-            removed = gone[0] if gone else workload
-        hub.delete(path)
-    if args.quiet or args.output not in ("table", "wide"):
-        print_one(args, removed, workload["name"])
-        return Exit.SUCCESS
-    print(_removed(args, workload["name"], gone))
+        removal = hub.delete(path, query)
+    print_one(args, removal, removal["workload"], _removed)
     return Exit.SUCCESS
 
 
-def _removed(args: Namespace, name: str, gone: Sequence[Document]) -> str:
-    graphs = ", ".join(f"{each['cluster']} {each['namespace']}/{each['graph']}" for each in gone)
-    kept = "; its graphs were left as they are" if gone else ""
-    if args.cluster is not None:
-        return clean(f"workload {name} is removed from {graphs or args.cluster}{kept}")
-    of = f", with its deployments {graphs}" if len(gone) > 1 else f", with its deployment {graphs}" if gone else ""
-    return clean(f"workload {name} is removed{of}{kept}")
+def _removed(removal: Document) -> Iterator[str]:
+    where = "" if removal["cluster"] is None else f" from {removal['cluster']}"
+    yield clean(f"workload {removal['workload']} is removed{where}")
+    for each in removal["graphs"]:
+        yield clean(each["message"])
 
 
 # --- operations -------------------------------------------------------------------------------------------------------
@@ -211,9 +219,9 @@ def _shorthand(summary: str, kind_name: str) -> Verb:
         add_shorthand(parser, kind_name)
 
     def run(args: Namespace) -> Exit:
-        from hangar.cli.create import ask
+        from hangar.cli.create import create
 
-        return ask(args)
+        return create(args)
 
     return Verb(summary, add, run)
 

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 from hangar.domain.ids import ClusterName
 from hangar.domain.snapshot import Taint, Toleration
-from hangar.domain.workloads.graph import Role
+from hangar.domain.workloads.graph import RivalKind, Role
 from hangar.domain.workloads.placement import Bounds, Division, Policy
-from hangar.hub.usecases.workloads import Binding, WorkloadRequest
+from hangar.hub.usecases.check_workloads import Binding
+from hangar.hub.usecases.workloads import WorkloadRequest
 from hangar.operator.cluster.simulated.spec import (
     GPU,
     BudgetSpec,
@@ -19,6 +20,7 @@ from hangar.operator.cluster.simulated.spec import (
     GraphSpec,
     NodeSpec,
     PodTemplate,
+    RivalSpec,
     WorkloadSpec,
 )
 from hangar.operator.cluster.simulated.world import World
@@ -27,6 +29,7 @@ GIB = 1 << 30
 CPU_PER_NODE = 192_000
 MEMORY_PER_NODE = 2048 * GIB
 PODS_PER_NODE = 110
+RIVALS = {"hpa": RivalKind.HPA, "keda": RivalKind.KEDA, "planner": RivalKind.PLANNER, "gitops": RivalKind.GITOPS}
 
 
 Raw: TypeAlias = dict[str, Any]
@@ -130,12 +133,21 @@ def _served(raw: Raw) -> WorkloadRequest:
 
 def _graph(raw: Raw) -> GraphSpec:
     components = tuple(_component(each) for each in raw["components"])
-    return GraphSpec(raw["name"], components, raw["namespace"])
+    rivals = [_rival(each["rival"], each["name"]) for each in raw["components"] if "rival" in each]
+    rivals += [_rival(raw["rival"], None)] if "rival" in raw else []
+    return GraphSpec(raw["name"], components, raw["namespace"], tuple(rivals))
+
+
+def _rival(text: str, component: str | None) -> RivalSpec:
+    """Return who else writes a graph's numbers, as `hpa:NAME` says it of a component, or `gitops:NAME` of a graph."""
+    kind, _, name = text.partition(":")
+    return RivalSpec(RIVALS[kind], name, component)
 
 
 def _component(raw: Raw) -> ComponentSpec:
     template = _template(raw, {})
-    return ComponentSpec(raw["name"], Role(raw["role"]), raw.get("replicas", 1), template, raw.get("node_count", 1))
+    replicas, node_count = raw.get("replicas", 1), raw.get("node_count", 1)
+    return ComponentSpec(raw["name"], Role(raw["role"]), replicas, template, node_count, raw.get("adapter", False))
 
 
 def _workload(raw: Raw) -> WorkloadSpec:

@@ -1,6 +1,6 @@
 """What a kind decides: the steps it wants taken, what it waits for, or how the operation ends.
 
-The vocabulary of effects is closed: six steps, and the answers a cluster can give to them. Every
+The vocabulary of effects is closed: nine steps, and the answers a cluster can give to them. Every
 wait names its blocker as a value; sentences are made of them where people read them, and are never
 read back.
 """
@@ -12,10 +12,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Generic, TypeAlias, TypeVar
 
-from hangar.domain.ids import NodeName, NodeUid, OperationId
+from hangar.domain.ids import NodeName, NodeUid, OperationId, WorkloadName
 from hangar.domain.operation import Phase
 from hangar.domain.snapshot import CordonMark, PodRef
-from hangar.domain.workloads.graph import GraphRef
+from hangar.domain.workloads.graph import Document, GraphRef
 
 M = TypeVar("M")
 
@@ -72,26 +72,61 @@ class Delete:
 class Apply:
     """Write the counts of a graph's components, together with the revision of what is desired, in one patch.
 
-    `version` is what the graph was read at: where it has changed since, the write is refused as a conflict.
+    `version` is what the graph was read at: where it has changed since, the write is refused as a conflict. `rev` None
+    leaves the revision as it is: where adapters are to be scaled too, it is written last. A component behind an
+    adapter is never among the counts.
     """
 
     graph: GraphRef
     uid: str
     version: str
-    rev: int
+    rev: int | None
     counts: Mapping[str, int]
 
 
-Step: TypeAlias = Cordon | Uncordon | Unmark | Evict | Delete | Apply
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Write the number of one component to its scaling adapter, `uid` and `version` being the adapter's."""
+
+    graph: GraphRef
+    component: str
+    adapter: str
+    uid: str
+    version: str
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create a graph from a template, with these counts, the revision, and the mark that it is ours."""
+
+    graph: GraphRef
+    rev: int
+    counts: Mapping[str, int]
+    workload: WorkloadName
+    template: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Delete a graph that is ours, by its UID."""
+
+    graph: GraphRef
+    uid: str
+
+
+Step: TypeAlias = Cordon | Uncordon | Unmark | Evict | Delete | Apply | Scale | Create | Remove
 
 
 def subject(step: Step) -> str:
-    """Return the UID of what a step acts on."""
+    """Return the UID of what a step acts on; the name of what is to be created."""
     match step:
         case Evict(pod=pod) | Delete(pod=pod):
             return pod.uid
-        case Cordon() | Uncordon() | Unmark() | Apply():
+        case Cordon() | Uncordon() | Unmark() | Apply() | Scale() | Remove():
             return step.uid
+        case Create():
+            return str(step.graph)
 
 
 # --- answers: all that a cluster can say to a step --------------------------------------------------------------------

@@ -1,15 +1,17 @@
 """ClusterIndex: what watches say, one object at a time, kept ready to be read as a Snapshot."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
+from hangar.domain.devices import DeviceClaim, DeviceSlice
 from hangar.domain.groups import Group
 from hangar.domain.ids import BudgetUid, NodeName, OwnerUid, PodUid
 from hangar.domain.placing import ANY_LABEL, Quota, Volume, VolumeClaim, labels_to
 from hangar.domain.snapshot import Budget, Node, Owner, Pod, Snapshot
 from hangar.domain.workloads.graph import Component, Graph, GraphRef
-from hangar.domain.workloads.members import Part, part_of
+from hangar.domain.workloads.joining import Autoscaler, Joining, PartAdapter
+from hangar.domain.workloads.members import Part
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -40,7 +42,11 @@ class ClusterIndex:
         self._claims: dict[tuple[str, str], VolumeClaim] = {}
         self._volumes: dict[str, Volume] = {}
         self._quotas: dict[tuple[str, str], Quota] = {}
+        self._bare_graphs: dict[GraphRef, Graph] = {}  # as they were put, before anything was joined to them
         self._graphs: dict[GraphRef, Graph] = {}
+        self._device_slices: dict[str, DeviceSlice] = {}
+        self._device_claims: dict[tuple[str, str], DeviceClaim] = {}
+        self._joining = Joining()
         self._pods_by_part: dict[Part, set[PodUid]] = {}  # those that have not finished; never shown
 
     def put_node(self, node: Node) -> None:
@@ -158,16 +164,54 @@ class ClusterIndex:
         self._quotas.pop((namespace, name), None)
 
     def put_graph(self, graph: Graph) -> None:
-        """Add or replace a graph, by its namespace and name; its components' pods are counted here."""
-        self._graphs[graph.ref] = replace(
-            graph, components=tuple(self._counted(graph.ref, each) for each in graph.components)
-        )
+        """Add or replace a graph, by its namespace and name; its pods are counted here, and adapters joined to it."""
+        self._bare_graphs[graph.ref] = graph
+        self._show((graph.ref,))
 
     def drop_graph(self, ref: GraphRef) -> None:
-        """Forget a graph; its pods stay until they are dropped themselves."""
+        """Forget a graph; its pods and adapters stay until they are dropped themselves."""
+        self._bare_graphs.pop(ref, None)
         self._graphs.pop(ref, None)
 
-    def snapshot(self, unreadable: tuple[str, ...] = (), graphs_unreadable: str | None = None) -> Snapshot:
+    def put_adapter(self, adapter: PartAdapter) -> None:
+        """Add or replace the scaling adapter of a component, by its UID; its graph may come later."""
+        self._show(self._joining.put_adapter(adapter))
+
+    def drop_adapter(self, uid: str) -> None:
+        """Forget a scaling adapter."""
+        self._show(self._joining.drop_adapter(uid))
+
+    def put_autoscaler(self, autoscaler: Autoscaler) -> None:
+        """Add or replace what scales an adapter by itself, by its UID; its adapter may come later."""
+        self._show(self._joining.put_autoscaler(autoscaler))
+
+    def drop_autoscaler(self, uid: str) -> None:
+        """Forget an autoscaler."""
+        self._show(self._joining.drop_autoscaler(uid))
+
+    def put_device_slice(self, part: DeviceSlice) -> None:
+        """Add or replace a part of a driver's pool, by its name."""
+        self._device_slices[part.name] = part
+
+    def drop_device_slice(self, name: str) -> None:
+        """Forget a part of a driver's pool."""
+        self._device_slices.pop(name, None)
+
+    def put_device_claim(self, claim: DeviceClaim) -> None:
+        """Add or replace a claim of devices, by its namespace and name."""
+        self._device_claims[claim.namespace, claim.name] = claim
+
+    def drop_device_claim(self, namespace: str, name: str) -> None:
+        """Forget a claim of devices."""
+        self._device_claims.pop((namespace, name), None)
+
+    def snapshot(
+        self,
+        unreadable: tuple[str, ...] = (),
+        graphs_unreadable: str | None = None,
+        *,
+        are_device_claims_read: bool = True,
+    ) -> Snapshot:
         """Return the cluster as it is known now; later changes do not touch it."""
         return Snapshot(
             nodes=self._nodes.copy(),
@@ -183,6 +227,8 @@ class ClusterIndex:
             volumes=self._volumes.copy(),
             quotas=self._quotas.copy(),
             graphs=self._graphs.copy(),
+            device_slices=self._device_slices.copy(),
+            device_claims=self._device_claims.copy() if are_device_claims_read else None,
             unreadable=unreadable,
             graphs_unreadable=graphs_unreadable,
         )
@@ -205,8 +251,17 @@ class ClusterIndex:
         if after is not None:
             self._pods_by_part.setdefault(after, set()).add(uid)
         for part in (before, after):
-            if part is not None and (graph := self._graphs.get(part.graph)) is not None:
-                self.put_graph(graph)
+            if part is not None:
+                self._show((part.graph,))
+
+    def _show(self, refs: Iterable[GraphRef]) -> None:
+        """Make graphs anew of all that is known of them."""
+        for ref in refs:
+            bare = self._bare_graphs.get(ref)
+            if bare is not None:
+                graph = self._joining.joined(bare)
+                components = tuple(self._counted(ref, each) for each in graph.components)
+                self._graphs[ref] = replace(graph, components=components)
 
     def _counted(self, ref: GraphRef, component: Component) -> Component:
         pods = len(self._pods_by_part.get(Part(ref, component.name), ()))
@@ -227,9 +282,7 @@ class ClusterIndex:
 
 def _part(pod: Pod) -> Part | None:
     """Return what a pod that has not finished is a part of."""
-    if pod.is_finished:
-        return None
-    return part_of(pod.ref.namespace, pod.labels, None if pod.controller is None else pod.controller.kind)
+    return None if pod.is_finished else pod.part
 
 
 def _ways_of(pod: Pod) -> list[Way]:

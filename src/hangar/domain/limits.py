@@ -210,6 +210,9 @@ NODE_DEADLINE_DEFAULT_S = 600
 READY_DEADLINE_DEFAULT_S = 3600
 """Until a workload's replicas are ready: a large model loads for tens of minutes."""
 
+CREATION_UNSEEN_S = 60.0
+"""So long a graph that was to be created may turn up after its deployment was deleted; an operator tells in seconds."""
+
 REPLICAS_MAX = 100_000
 """More replicas than any fleet has GPUs: a slip of the finger, which would be written into real objects."""
 
@@ -234,6 +237,10 @@ RETRY_FIRST_S = 0.2
 
 RETRY_MAX_S = 10.0
 """The longest pause between two tries."""
+
+CREATED_AGAIN_S = 600.0
+"""A graph that is deleted after we created it is created again this long after the first time: what prunes what it
+does not know would delete it each time, and each time models are loaded for nothing."""
 
 DENIED_TRIES_MAX = 5
 """A step that was refused so often in a row, over three seconds, is refused for good: an API server that has just
@@ -281,6 +288,10 @@ quota, and after that the controller tries again in pauses that have grown meanw
 
 CONFIRMATION_MAX_S = 10.0
 """A write that was accepted must be seen by then; watches lag by milliseconds."""
+
+RIVAL_WATCH_S = 20.0
+"""How long what was written in spite of a rival has to stand before it counts as done: an autoscaler looks every 15 s,
+a GitOps controller that heals puts things back within seconds."""
 
 UNDO_MAX_S = 60.0
 """How long a failed drain that was asked to uncordon tries to, before it ends with the cordon left."""

@@ -21,7 +21,8 @@ class PlannedMove:
     """One pod that would be evicted. `node` is a node that has room for it; the scheduler may choose another.
 
     `group` names the group that restarts as a whole with it, such as `leaderworkerset default/llama group 0 (4 pods)`.
-    `why` says what is in the way, or why it is not known.
+    `why` says what is in the way, or why it is not known. `component` is that of the graph it is a part of, and
+    `workload` what that graph serves; None where it is of none.
     """
 
     pod: str
@@ -31,6 +32,8 @@ class PlannedMove:
     group: str | None = None
     requests: Mapping[str, int] = field(default_factory=lambda: NO_AMOUNTS)
     why: str | None = None
+    workload: str | None = None
+    component: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,12 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeVar, cast
 
+from hangar.domain.devices import DeviceClaim, DeviceSlice
 from hangar.domain.groups import Group, group_of
 from hangar.domain.ids import BudgetUid, NodeName, NodeUid, OperationId, OwnerUid, PodUid
 from hangar.domain.placing import NO_DEMANDS, Demands, Quota, Requirement, Volume, VolumeClaim
 from hangar.domain.workloads.graph import Graph, GraphRef
+from hangar.domain.workloads.members import Part, part_of
 
 T = TypeVar("T")
 
@@ -152,6 +154,11 @@ class Pod:
         return group_of(self.ref.namespace, self.labels)
 
     @property
+    def part(self) -> Part | None:
+        """Return which component of which graph it is of, None where it is of none."""
+        return part_of(self.ref.namespace, self.labels, None if self.controller is None else self.controller.kind)
+
+    @property
     def is_finished(self) -> bool:
         """Tell whether its containers ran to their end."""
         return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
@@ -226,6 +233,7 @@ class Snapshot:
 
     `unreadable` says in words what cannot be read now; while it is not empty nothing counts as gone.
     `graphs_unreadable` says why graphs cannot: then `graphs` are those last seen, and may be none at all.
+    `device_claims` None: they cannot be read, so that it is not known which published devices are taken.
     """
 
     nodes: Mapping[NodeName, Node] = field(default_factory=dict)
@@ -241,6 +249,8 @@ class Snapshot:
     volumes: Mapping[str, Volume] = field(default_factory=dict)
     quotas: Mapping[tuple[str, str], Quota] = field(default_factory=dict)  # by namespace and name
     graphs: Mapping[GraphRef, Graph] = field(default_factory=dict)
+    device_slices: Mapping[str, DeviceSlice] = field(default_factory=dict)  # by name
+    device_claims: Mapping[tuple[str, str], DeviceClaim] | None = None  # by namespace and name
     unreadable: tuple[str, ...] = ()
     graphs_unreadable: str | None = None
     _found_out: dict[Callable[["Snapshot"], object], object] = field(

@@ -11,9 +11,11 @@ from enum import StrEnum
 
 from hangar.domain.decision import Answered, Delete, Evict, Step, subject
 from hangar.domain.groups import Group
-from hangar.domain.ids import NodeName, NodeUid, OperationId, OwnerUid, PodUid
+from hangar.domain.ids import NodeName, NodeUid, OperationId, OwnerUid, PodUid, WorkloadName
 from hangar.domain.limits import EVICTIONS_PER_MINUTE_MAX, RETRY_FIRST_S, RETRY_MAX_S, SETTLE_S
 from hangar.domain.snapshot import Pod, Snapshot
+from hangar.domain.workloads.graph import GraphRef
+from hangar.domain.workloads.members import Part
 
 
 class StepName(StrEnum):
@@ -25,6 +27,9 @@ class StepName(StrEnum):
     EVICT = "Evict"
     DELETE = "Delete"
     APPLY = "Apply"
+    SCALE = "Scale"
+    CREATE = "Create"
+    REMOVE = "Remove"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,8 @@ class Claims:
 
     `draining`: the node it empties. `baselines`: ready units (groups, or single pods) of each owner before it began.
     `sent`: evictions that its memory lists as about to be sent, and since when. `moved`: the owners of those pods.
-    `group_sizes`: how many pods a group of an owner had. `vanished`: owners that are taken to be gone.
+    `group_sizes`: how many pods a group of an owner had. `vanished`: owners that are taken to be gone. `parts`: which
+    component of a graph an owner is, where it is one.
     """
 
     draining: tuple[NodeName, NodeUid] | None = None
@@ -56,6 +62,7 @@ class Claims:
     moved: frozenset[OwnerUid] = frozenset()
     group_sizes: Mapping[OwnerUid, int] = field(default_factory=dict)
     vanished: frozenset[OwnerUid] = frozenset()
+    parts: Mapping[OwnerUid, Part] = field(default_factory=dict)
 
 
 NO_CLAIMS = Claims()
@@ -76,7 +83,7 @@ class View:
 
     `leaving` are pods that an eviction of ours was sent for, or may still land on, and that are not seen to be
     terminating yet: they count as gone where readiness matters, and never as free. `evictions_left` may be sent now;
-    more from `evictions_again_at` on.
+    more from `evictions_again_at` on. `workloads` are those that graphs of the cluster serve.
     """
 
     snapshot: Snapshot
@@ -87,6 +94,7 @@ class View:
     settings: ClusterSettings = ClusterSettings()
     evictions_left: int = EVICTIONS_PER_MINUTE_MAX
     evictions_again_at: datetime | None = None
+    workloads: Mapping[GraphRef, WorkloadName] = field(default_factory=dict)
 
     def assuming(self, steps: Iterable[Step]) -> "View":
         """Return the view as it will be once these steps have been taken."""

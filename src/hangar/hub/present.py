@@ -1,10 +1,12 @@
 """Records as users see them: the one place that turns the store's rows into `hangar.wire.shown`."""
 
 from hangar.clock import from_us
+from hangar.domain.devices import GPU_RESOURCES, PLUGIN_GPUS
 from hangar.domain.operation import OPEN, Phase
+from hangar.domain.workloads.graph import Rival
 from hangar.hub.store.records import ClusterRecord, NodeRecord, OperationRecord
 from hangar.wire import shown
-from hangar.wire.operator import JsonObject, NodeDoc
+from hangar.wire.operator import DeviceDoc, JsonObject, NodeDoc
 
 
 def whole_seconds(us: int) -> str:
@@ -105,10 +107,16 @@ def node(record: NodeRecord) -> shown.Node:
 
 
 def devices(cluster: str, doc: NodeDoc) -> list[shown.Device]:
-    """Return the devices of a node, by name: its extended resources, which alone have a domain in their names."""
+    """Return the devices of a node, by name: its extended resources, which alone have a domain in their names.
+
+    Beside them stand the devices that drivers publish; GPUs are counted by one of the two alone.
+    """
     is_open = doc.ready and not doc.cordoned
-    found = []
-    for resource in sorted(name for name in doc.capacity if "/" in name):
+    found = [_published(cluster, doc.name, each, is_open=is_open) for each in doc.devices or ()]
+    has_gpus = any(each.resource in GPU_RESOURCES for each in found)
+    for resource in (name for name in doc.capacity if "/" in name):
+        if has_gpus and resource.startswith(PLUGIN_GPUS):
+            continue
         allocatable = doc.allocatable.get(resource, 0)
         allocated = doc.allocated.get(resource, 0)
         found.append(
@@ -116,13 +124,27 @@ def devices(cluster: str, doc: NodeDoc) -> list[shown.Device]:
                 cluster=cluster,
                 node=doc.name,
                 resource=resource,
+                source="device plugin",
                 capacity=doc.capacity[resource],
                 allocatable=allocatable,
                 allocated=allocated,
                 free=max(0, allocatable - allocated) if is_open else 0,
             )
         )
-    return found
+    return sorted(found, key=lambda each: each.resource)
+
+
+def _published(cluster: str, node: str, doc: DeviceDoc, *, is_open: bool) -> shown.Device:
+    return shown.Device(
+        cluster=cluster,
+        node=node,
+        resource=doc.resource,
+        source="driver",
+        capacity=doc.capacity,
+        allocatable=doc.allocatable,
+        allocated=doc.allocated,
+        free=doc.free if is_open else 0,
+    )
 
 
 def cluster(record: ClusterRecord, nodes_count: int) -> shown.Cluster:
@@ -158,3 +180,8 @@ def _cancel(record: OperationRecord) -> shown.Cancel | None:
     if record.cancel_us is None or record.cancel_by is None:
         return None
     return shown.Cancel(requested_by=record.cancel_by, requested_at=milliseconds(record.cancel_us))
+
+
+def rival(of: Rival) -> shown.Rival:
+    """Return somebody else who writes numbers of a graph."""
+    return shown.Rival(kind=of.kind.value, name=of.name, component=of.component)

@@ -22,9 +22,10 @@ WorkloadEvent: TypeAlias = Literal[
 """The events about workloads, and about what they are owned by and made of."""
 
 
-def event_sentence(type_: EventType, name: str, actor: str | None, data: JsonObject) -> str:
-    """Return the sentence of an event about the object `name`."""
+def event_sentence(type_: EventType, name: str, actor: str | None, data: JsonObject, cluster: str | None = None) -> str:
+    """Return the sentence of an event about the object `name`, which is of a cluster, or of none."""
     by = f" by {actor}" if actor else ""
+    data = _located(data, cluster)
     match type_:
         case EventType.OPERATION_CREATED:
             return f"{data['type']} {data['target']} was asked for{by}{_because(data)}"
@@ -70,6 +71,13 @@ def event_sentence(type_: EventType, name: str, actor: str | None, data: JsonObj
             return _restored(data)
         case _:
             return _of_workloads(type_, name, by, data)
+
+
+def _located(data: JsonObject, cluster: str | None) -> JsonObject:
+    """Return the data of an event, the target with its cluster: a workload's name, unlike a node's, does not say it."""
+    if cluster is None or not data.get("type", "").startswith("workload."):
+        return data
+    return data | {"target": f"{data['target']} on {cluster}"}
 
 
 def _of_workloads(type_: WorkloadEvent, name: str, by: str, data: JsonObject) -> str:

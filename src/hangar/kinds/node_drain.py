@@ -15,6 +15,7 @@ from hangar.domain.drain import reporting
 from hangar.domain.drain.forcing import GRACE_S, Forcing, delete
 from hangar.domain.drain.memory import DrainMemory, Failure, remember, vanishing_at
 from hangar.domain.drain.moves import Tally, about_to_be_sent, returned, tally, units
+from hangar.domain.drain.naming import named
 from hangar.domain.drain.pacing import Walk, Walker
 from hangar.domain.drain.planning import DrainChoices, plan_drain
 from hangar.domain.drain.preflight import Choices, Obstacle, Since, holds_refused, judge, obstacles, refused
@@ -84,7 +85,9 @@ def claims(job: DrainJob) -> Claims:
     memory = job.memory
     sent = {uid: each.sent_at for uid, each in memory.pods.items() if each.sent_at is not None}
     moved = frozenset(each.owner.uid for uid, each in memory.pods.items() if uid in sent and each.owner is not None)
-    return Claims((job.target, job.target_uid), memory.baselines, sent, moved, memory.group_sizes, memory.vanished)
+    parts = {each.owner.uid: each.part for each in memory.pods.values() if each.owner is not None and each.part}
+    draining = (job.target, job.target_uid)
+    return Claims(draining, memory.baselines, sent, moved, memory.group_sizes, memory.vanished, parts)
 
 
 def decide(job: DrainJob, view: View, now: datetime) -> Decision:
@@ -159,7 +162,7 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
         return _fail(job, view, settling)
     waits = tuple(each.blocker for each in settling)
     if settling and not job.memory.is_checked:
-        return _wait(job, view, in_order(waits), min(each.until for each in settling))
+        return _wait(job, view, _told(job, waits, view), min(each.until for each in settling))
     job = replace(job, memory=replace(job.memory, is_checked=True))
     if (why := cannot_be_rescheduled(count.gone, job.memory.failing_at, view, now)) is not None:
         return _fail(job, view, why)
@@ -176,7 +179,7 @@ def _empty(job: DrainJob, node: Node | None, view: View, now: datetime) -> Decis
     pods = forcing.remembered({**job.memory.pods, **sent}, now)
     job = replace(job, memory=replace(job.memory, pods=pods))
     steps = walk.steps + forcing.steps
-    blockers = in_order(waits + forcing.blockers + _waits(walk, count, node, view, now))
+    blockers = _told(job, waits + forcing.blockers + _waits(walk, count, node, view, now), view)
     progress = reporting.progress(_state(job, view.assuming(steps)), blockers)
     times = (
         *(each.until for each in settling),
@@ -217,7 +220,7 @@ def _force(job: DrainJob, node: Node, view: View, now: datetime) -> Decision:
     if _is_done(job, node, view):
         return _succeed(job, node, view)
     waits = forcing.blockers + not_gone(count, node, now) + not_rescheduled(count.gone, view)
-    blockers = in_order(tuple(each.blocker for each in settling) + waits)
+    blockers = _told(job, tuple(each.blocker for each in settling) + waits, view)
     progress = reporting.progress(_state(job, view.assuming(forcing.steps)), blockers)
     times = (
         *(each.until for each in settling),
@@ -256,6 +259,10 @@ def _walk(job: DrainJob, count: Tally, view: View, now: datetime) -> Walk:
     untouched = [pod for pod in count.untouched if pod.ref.uid not in job.memory.orphaned_at]
     is_emptying = bool(count.terminating or count.unknown)
     return Walker(job.id, job.params.grace_period_s).walk(untouched, is_emptying, view, now)
+
+
+def _told(job: DrainJob, blockers: tuple[Blocker, ...], view: View) -> tuple[Blocker, ...]:
+    return in_order(named(blockers, job.memory.pods.values(), view))
 
 
 def _waits(walk: Walk, count: Tally, node: Node | None, view: View, now: datetime) -> tuple[Blocker, ...]:
@@ -342,7 +349,7 @@ def _fail(job: DrainJob, view: View, why: Fail) -> End[DrainMemory]:
 def _overdue(job: DrainJob, node: Node | None, view: View, now: datetime) -> Fail:
     count = tally(job.memory.pods, job.id, view)
     walk = _walk(job, count, view, now) if node is not None else Walk()
-    reasons = [sentence(each) for each in in_order(_waits(walk, count, node, view, now))]
+    reasons = [sentence(each) for each in _told(job, _waits(walk, count, node, view, now), view)]
     if view.snapshot.unreadable:
         reasons.insert(0, sentence(cordon.unreadable(view.snapshot)))
     if job.memory.cordoned_at is None:

@@ -4,22 +4,22 @@ from datetime import datetime
 
 from hangar.domain.decision import Fail
 from hangar.domain.ids import ClusterName
-from hangar.domain.workloads.carrying import RolloutMemory, RolloutParams, begin, deadline_s, follow
+from hangar.domain.workloads.carrying import RolloutMemory, RolloutParams, begin, deadline_s, follow, refused
 from hangar.domain.workloads.kind import Decided, SetPaused, WorkloadJob, WorkloadKind
+from hangar.domain.workloads.rivals import opposed
 from hangar.domain.workloads.workload import Workload
 
 
-def refuse(_params: RolloutParams, _workload: Workload, _cluster: ClusterName | None) -> Fail | None:
-    """Return None: a paused workload may be paused again, which changes nothing and says so."""
-    return None
+def refuse(params: RolloutParams, workload: Workload, _cluster: ClusterName | None) -> Fail | None:
+    """Return why a workload must not be paused now; a paused one may be, which changes nothing and says so."""
+    return None if params.override or not _runs(workload) else opposed(workload, SetPaused(on=True))
 
 
 def decide(job: WorkloadJob[RolloutParams, RolloutMemory], workload: Workload, now: datetime) -> Decided[RolloutMemory]:
     """Return the next move towards a workload of which no connected cluster runs a replica."""
-    # A pause that was cancelled leaves it paused, with replicas where nobody had written it.
-    runs = not workload.is_paused or any(each.desired for each in workload.deployments)
-    if not job.memory.is_made and runs:
-        return begin(job, workload, SetPaused(on=True))
+    if not job.memory.is_made and _runs(workload):
+        fail = refuse(job.params, workload, None)
+        return begin(job, workload, SetPaused(on=True)) if fail is None else refused(job, fail)
     already = "" if job.memory.is_made else "already "
     return follow(job, workload, now, what=f"{already}paused; `resume` places its {workload.replicas} replicas again")
 
@@ -27,6 +27,14 @@ def decide(job: WorkloadJob[RolloutParams, RolloutMemory], workload: Workload, n
 def touches(workload: Workload, _cluster: ClusterName | None) -> tuple[ClusterName, ...]:
     """Return all clusters of the workload."""
     return tuple(each.cluster for each in workload.deployments)
+
+
+def _runs(workload: Workload) -> bool:
+    """Tell whether there is anything to pause.
+
+    A pause that was cancelled leaves it paused, with replicas where nobody had written it.
+    """
+    return not workload.is_paused or any(each.desired for each in workload.deployments)
 
 
 KIND = WorkloadKind(

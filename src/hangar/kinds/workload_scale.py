@@ -10,6 +10,7 @@ from hangar.domain.limits import REPLICAS_MAX
 from hangar.domain.workloads.carrying import RolloutMemory, RolloutParams, begin, deadline_s, follow, refused
 from hangar.domain.workloads.kind import Decided, SetReplicas, WorkloadJob, WorkloadKind, changed
 from hangar.domain.workloads.placement import Misfit
+from hangar.domain.workloads.rivals import opposed
 from hangar.domain.workloads.rollout import misfit_text, reach
 from hangar.domain.workloads.workload import Workload, placement
 
@@ -29,8 +30,11 @@ def refuse(params: ScaleParams, workload: Workload, _cluster: ClusterName | None
     if params.replicas and not workload.open_deployments:
         text = f"{params.replicas} replicas have nowhere to go: {workload.name} has no deployment that is not drained"
         return Fail("out_of_bounds", text)
-    placed = placement(changed(workload, SetReplicas(params.replicas)))
-    return Fail("out_of_bounds", misfit_text(placed)) if isinstance(placed, Misfit) else None
+    change = SetReplicas(params.replicas)
+    placed = placement(changed(workload, change))
+    if isinstance(placed, Misfit):
+        return Fail("out_of_bounds", misfit_text(placed))
+    return None if params.override else opposed(workload, change)
 
 
 def decide(job: WorkloadJob[ScaleParams, RolloutMemory], workload: Workload, now: datetime) -> Decided[RolloutMemory]:
@@ -56,4 +60,5 @@ KIND = WorkloadKind(
     decide=decide,
     touches=touches,
     deadline_s=deadline_s,
+    asks_for=lambda params, _cluster: SetReplicas(params.replicas),
 )

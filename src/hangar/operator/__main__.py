@@ -63,7 +63,7 @@ async def _serve(settings: OperatorSettings, token: str, cluster: KubernetesClus
         async with _shown(settings, probes):
             identity, allowed = await introduce(settings, cluster)
             log.info("starting", cluster=identity.uid, kubernetes=identity.version, allowed=sorted(allowed))
-            request = session_request(identity, allowed)
+            request = session_request(identity, allowed, has_autoscaler=settings.has_autoscaler)
             told = ClusterSettings(settings.has_autoscaler, settings.settle_s, settings.evictions_per_minute)
             conductor = Conductor(KINDS, allowed, told)
             operator = probes.operator = Operator(cluster, channel, conductor, request, SystemClock(), metrics)

@@ -11,21 +11,21 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from hangar.domain.decision import Accepted, Answer, Answered, Apply, End, Evict, Go, Step, Unknown, Unmark
+from hangar.domain.decision import Accepted, Answer, Answered, End, Evict, Go, Step, Unknown, Unmark
 from hangar.domain.ids import NodeName, NodeUid, OperationId, PodUid
 from hangar.domain.kind import Job, Kind, needed
 from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S, PROGRESS_INTERVAL_S
 from hangar.domain.operation import Phase
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import ClusterSettings, StepKey, StepName, View, key_of, retry_at
-from hangar.domain.workloads.converge import converge, errand
-from hangar.domain.workloads.graph import Desired, GraphRef
+from hangar.operator.desired import OnGraph, WhatIsDesired
 from hangar.operator.documents import result_doc
+from hangar.operator.inventory import News, drains_of
 from hangar.operator.pace import Pace
 from hangar.operator.questions import Questions
 from hangar.operator.turn import ENDING, OpenJob, turn, view_of
 from hangar.wire.documents import progress_doc
-from hangar.wire.operator import Ack, DesiredDoc, JobDoc, JsonObject, ProgressDoc, ReportDoc, ResultDoc, SyncAnswer
+from hangar.wire.operator import Ack, JobDoc, JsonObject, ProgressDoc, ReportDoc, ResultDoc, SyncAnswer
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class Conductor:
         self._ended: dict[OperationId, None] = {}  # said over and acknowledged: a late sync must not revive them
         self._in_flight: dict[StepKey, datetime] = {}  # since when each is decided
         self._answers: dict[StepKey, Answered] = {}
-        self._desired: dict[GraphRef, Desired] = {}  # the newest of each graph
+        self.desired = WhatIsDesired(allowed)
         self._landing: dict[PodUid, datetime] = {}  # since when it is known that each may end
         self.questions = Questions(kinds)
         self._pace = Pace()
@@ -77,13 +77,13 @@ class Conductor:
             self._drop_held(each)
         self._open.clear()
         self._refused.clear()
-        self._desired.clear()
+        self.desired.begin_session()
         self.questions.begin_session()
 
     def heard(self, answer: SyncAnswer, sent_at: datetime) -> None:
         """Take in all open operations and all that is desired, as of a sync that was sent at `sent_at`."""
         self.questions.heard(answer.questions)
-        self._desired = _newest(answer.desired)
+        self.desired.heard(answer)
         listed = {OperationId(doc.id) for doc in answer.jobs}
         for operation in self._open.keys() - listed:
             self._forget(operation)
@@ -153,10 +153,9 @@ class Conductor:
     def why_withheld(self, operation: OperationId, step: Step, now: datetime) -> str | None:
         """Return why a step must not leave any more, or None: the part of the gate that is the operation's own."""
         each = self._open.get(operation)
-        if isinstance(step, Apply):
-            desired = self._desired.get(step.graph)
-            if desired is None or desired.rev != step.rev:
-                return "something else is desired of the graph by now"
+        if isinstance(step, OnGraph):
+            if (why := self.desired.why_withheld(operation, step)) is not None:
+                return why
         elif each is None and not isinstance(step, Unmark):
             return "the operation is over"
         if each is not None and each.open_job.job.is_cancelled:
@@ -173,12 +172,23 @@ class Conductor:
         self._tidy(snapshot, now)
         jobs = [each.open_job for each in self._open.values()]
         in_flight = frozenset(self._in_flight)
-        view = view_of(snapshot, jobs, in_flight, self._answers, self._landing, self._pace, self._settings, now)
+        view = view_of(
+            snapshot,
+            jobs,
+            in_flight,
+            self._answers,
+            self._landing,
+            self._pace,
+            self._settings,
+            now,
+            self.desired.workloads,
+        )
         self._view = view
         ready = [each.open_job for each in self._open.values() if each.outbox is None]
         steps: list[tuple[OperationId, Step]] = []
         times: list[datetime] = []
-        for operation, decision in turn(ready, view, now):
+        decided, left = turn(ready, view, now)
+        for operation, decision in decided:
             each = self._open[operation]
             match decision:
                 case End():
@@ -187,8 +197,14 @@ class Conductor:
                 case Go():
                     steps += [(operation, step) for step in self._go(each, decision, now, times)]
         steps += self._unmark(snapshot, now)
-        steps += self._converge(view, now, times)
+        steps += self._converge(left, now, times)
         return Turned(tuple(steps), min(times, default=None))
+
+    @property
+    def news(self) -> News:
+        """Return what is to be told of graphs beside what is seen of them, as of the last turn."""
+        drains = drains_of(self._view.claims, self._view.snapshot) if self._view is not None else {}
+        return News(drains, self.desired.unwritten if self.desired.is_heard else None)
 
     def foresee(self, now: datetime) -> None:
         """Answer what users ask, on the view of the last turn."""
@@ -261,9 +277,7 @@ class Conductor:
 
     def _converge(self, view: View, now: datetime, times: list[datetime]) -> tuple[tuple[OperationId, Step], ...]:
         """Have written what is desired of the graphs; nobody need acknowledge it first, since the hub wants it."""
-        if "scale" not in self.allowed:
-            return ()
-        converging = converge(self._desired.values(), view, now)
+        converging = self.desired.converge(view, now)
         self._in_flight |= {key_of(operation, step): now for operation, step in converging.steps}
         if converging.recheck_at is not None:
             times.append(converging.recheck_at)
@@ -324,8 +338,8 @@ class Conductor:
         """Let go of answers and evictions that nothing can ask for any more."""
         landed = timedelta(seconds=LANDING_MAX_S)
         self._landing = {uid: at for uid, at in self._landing.items() if uid in snapshot.pods and now - at < landed}
-        if len(self._answers) > len(self._open):
-            known = self._open.keys() | {errand(each) for each in self._desired.values()}
+        if self.desired.is_heard and len(self._answers) > len(self._open):  # until then all may still be asked for
+            known = self._open.keys() | self.desired.errands
             self._answers = {
                 key: answered
                 for key, answered in self._answers.items()
@@ -337,12 +351,6 @@ class Conductor:
 
 ENDED_REMEMBERED_MAX = 1000
 """Ended operations kept in mind; a sync that was under way when they ended is seconds old, not thousands of ends."""
-
-
-def _newest(documents: Iterable[DesiredDoc]) -> dict[GraphRef, Desired]:
-    """Return what is desired of each graph; of several the newest, so that two never take turns on one graph."""
-    rows = (Desired(GraphRef(each.namespace, each.graph), each.rev, each.counts) for each in documents)
-    return {each.ref: each for each in sorted(rows, key=lambda row: row.rev)}
 
 
 def _document(memory: object) -> JsonObject:

@@ -1,14 +1,12 @@
 """The operator's loop: keeps a session with the hub, and turns what it hears and sees into reports and steps.
 
 Four tasks share one conductor in one thread: sync (hears the hub), turns (decides when something changed), reports
-(sends until acknowledged), inventory (tells nodes and graphs). A step is a task of its own, so that a hung eviction
+(sends until acknowledged), and the teller's (nodes and graphs). A step is a task of its own, so that a hung eviction
 stalls nobody.
 """
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -16,40 +14,23 @@ import msgspec
 import structlog
 
 from hangar.clock import Clock
-from hangar.domain.decision import Accepted, Answer, Apply, Step, Unknown
-from hangar.domain.ids import NodeName, OperationId
-from hangar.domain.limits import EVICTION_TIMEOUT_S, INVENTORY_INTERVAL_S, NODES_FIRST_MAX_S, RETRY_FIRST_S, RETRY_MAX_S
-from hangar.domain.snapshot import Node, Snapshot
-from hangar.domain.workloads.graph import Graph, GraphRef
-from hangar.operator import inventory
+from hangar.domain.decision import Accepted, Answer, Apply, Create, Remove, Scale, Step, Unknown
+from hangar.domain.ids import OperationId
+from hangar.domain.limits import EVICTION_TIMEOUT_S, RETRY_FIRST_S, RETRY_MAX_S
 from hangar.operator.channel import Channel, HubError
 from hangar.operator.cluster.port import Cluster
 from hangar.operator.conductor import Conductor
 from hangar.operator.metrics import OperatorMetrics, Vitals
+from hangar.operator.session import Session, SessionLostError, raise_if_lost
+from hangar.operator.teller import Teller
 from hangar.wire.operator import (
-    InventoryRequest,
     ReleaseRequest,
-    ReportDoc,
     ReportRequest,
-    SessionGrant,
     SessionRequest,
     SyncRequest,
 )
 
 log = structlog.get_logger(__name__)
-
-
-class SessionLostError(Exception):
-    """The hub no longer takes this session for the cluster's; another one must be asked for."""
-
-
-@dataclass(slots=True)
-class _Session:
-    """The right to act, and when the sync that last confirmed it was sent."""
-
-    grant: SessionGrant
-    confirmed_at_s: float
-    inventory_n: int = 0
 
 
 class Operator:
@@ -71,14 +52,11 @@ class Operator:
         self._clock = clock
         self._metrics = metrics or OperatorMetrics()
         self._turned_at_s = clock.monotonic_s()
-        self._session: _Session | None = None
+        self._session: Session | None = None
         self._turn_wanted = asyncio.Event()
         self._report_wanted = asyncio.Event()
-        self._inventory_wanted = asyncio.Event()
+        self._teller = Teller(cluster, channel, clock)
         self._steps: set[asyncio.Task[None]] = set()
-        self._nodes_told = asyncio.Event()
-        self._told_nodes: Mapping[NodeName, Node] = {}
-        self._told_graphs: Mapping[GraphRef, Graph] = {}
         self._told: set[OperationId] = set()
 
     async def run(self) -> None:
@@ -107,7 +85,7 @@ class Operator:
             await changed.wait()
             changed.clear()
             self._turn_wanted.set()
-            self._inventory_wanted.set()
+            self._teller.wake()
 
     # --- the session --------------------------------------------------------------------------------------------------
 
@@ -118,8 +96,7 @@ class Operator:
             self._session = session = await self._open_session()
             self._turned_at_s = self._clock.monotonic_s()
             self._conductor.begin_session()
-            self._told_nodes, self._told_graphs = {}, {}
-            self._inventory_wanted.set()
+            self._teller.begin_session()
             # A task of its own, since in Python 3.11 a group that is about to end swallows a cancel of its task.
             why = await asyncio.create_task(self._serve(session))
             self._session = None
@@ -127,7 +104,7 @@ class Operator:
                 raise asyncio.CancelledError
             log.warning("session lost", why=why)
 
-    async def _serve(self, session: _Session) -> str:
+    async def _serve(self, session: Session) -> str:
         """Serve until the session is lost; return why."""
         why = ""
         try:
@@ -135,12 +112,12 @@ class Operator:
                 tasks.create_task(self._syncs(session))
                 tasks.create_task(self._turns())
                 tasks.create_task(self._reports(session))
-                tasks.create_task(self._inventories(session))
+                tasks.create_task(self._teller.run(session))
         except* SessionLostError as lost:
             why = str(lost.exceptions[0])
         return why
 
-    async def _open_session(self) -> _Session:
+    async def _open_session(self) -> Session:
         pause_s = RETRY_FIRST_S
         told = ""
         while True:
@@ -157,7 +134,7 @@ class Operator:
                 pause_s = min(pause_s * 2, RETRY_MAX_S)
             else:
                 log.info("session granted", epoch=grant.epoch)
-                return _Session(grant, sent_at_s)
+                return Session(grant, sent_at_s)
 
     def _why_powerless(self) -> str | None:
         """Return why this operator may not act for the cluster now, or None: the part of the gate that is the lease."""
@@ -179,7 +156,7 @@ class Operator:
 
     # --- the four tasks -----------------------------------------------------------------------------------------------
 
-    async def _syncs(self, session: _Session) -> None:
+    async def _syncs(self, session: Session) -> None:
         seen = 0
         pause_s = RETRY_FIRST_S
         grant = session.grant
@@ -189,7 +166,7 @@ class Operator:
             try:
                 answer = await self._channel.sync(request)
             except HubError as error:
-                _raise_if_lost(error)
+                raise_if_lost(error)
                 log.warning("sync failed", why=str(error), request=error.request)
                 await asyncio.sleep(error.retry_after_s or pause_s)
                 pause_s = min(pause_s * 2, RETRY_MAX_S)
@@ -230,10 +207,11 @@ class Operator:
                 self._turn_wanted.set()
                 continue
             self._metrics.turned(self._clock.monotonic_s() - began_s)
+            self._teller.hear(self._conductor.news)
             self._tell_ends()
             self._report_wanted.set()
 
-    async def _reports(self, session: _Session) -> None:
+    async def _reports(self, session: Session) -> None:
         pause_s = RETRY_FIRST_S
         grant = session.grant
         while True:
@@ -242,13 +220,15 @@ class Operator:
             reports, answers = self._conductor.outbox(), self._conductor.questions.outbox()
             if not reports and not answers:
                 continue
-            await self._tell_nodes_first(reports)
+            if any(report.result is not None for report in reports):
+                # Who is told `uncordoned` must find it so.
+                await self._teller.tell_nodes_first()
             try:
                 answer = await self._channel.report(
                     ReportRequest(session=grant.session, epoch=grant.epoch, reports=reports, answers=answers)
                 )
             except HubError as error:
-                _raise_if_lost(error)
+                raise_if_lost(error)
                 named = [each.id for each in reports]
                 log.warning("report failed", why=str(error), request=error.request, operations=named)
                 await asyncio.sleep(error.retry_after_s or pause_s)
@@ -259,81 +239,6 @@ class Operator:
             self._conductor.questions.acked(answers)
             self._start(self._conductor.acked(answer.acks))
             self._turn_wanted.set()
-
-    async def _tell_nodes_first(self, reports: list[ReportDoc]) -> None:
-        """Let the hub know the nodes before it hears of an end: who was told `uncordoned` must find it so."""
-        if not any(report.result is not None for report in reports):
-            return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(NODES_FIRST_MAX_S):
-                while not self._nodes_are_told():
-                    self._nodes_told.clear()
-                    await self._nodes_told.wait()
-
-    def _nodes_are_told(self) -> bool:
-        snapshot = self._cluster.snapshot()
-        return snapshot is None or bool(snapshot.unreadable) or not inventory.flipped(self._told_nodes, snapshot.nodes)
-
-    async def _inventories(self, session: _Session) -> None:
-        told: inventory.Documents | None = None
-        due_at_s = 0.0
-        while True:
-            snapshot, is_due = await self._snapshot_to_tell(None if told is None else due_at_s)
-            documents = inventory.documents(snapshot, None if is_due or told is None else told.nodes)
-            changes = inventory.changes(told, documents)
-            if not changes.is_empty:
-                due_at_s = self._clock.monotonic_s() + INVENTORY_INTERVAL_S if is_due else due_at_s
-                told = inventory.told(told, documents) if await self._tell(session, changes) else None
-            if told is not None:
-                self._told_nodes = snapshot.nodes if is_due else self._told_nodes
-                self._told_graphs = snapshot.graphs
-                self._nodes_told.set()
-            else:
-                await asyncio.sleep(INVENTORY_INTERVAL_S)
-                self._inventory_wanted.set()
-
-    async def _snapshot_to_tell(self, due_at_s: float | None) -> tuple[Snapshot, bool]:
-        """Wait for changes that cannot wait, or for any once it is due; None takes the first snapshot there is.
-
-        False beside it: only graphs cannot wait, and the nodes are not due yet.
-        """
-        while True:
-            await self._inventory_wanted.wait()
-            self._inventory_wanted.clear()
-            snapshot = self._cluster.snapshot()
-            if snapshot is None or snapshot.unreadable:
-                continue
-            early_s = 0.0 if due_at_s is None else due_at_s - self._clock.monotonic_s()
-            if early_s <= 0 or inventory.flipped(self._told_nodes, snapshot.nodes):
-                return snapshot, True
-            if inventory.graphs_flipped(self._told_graphs, snapshot):
-                self._inventory_wanted.set()
-                return snapshot, False
-            with suppress(TimeoutError):
-                async with asyncio.timeout(early_s):
-                    await self._inventory_wanted.wait()
-            self._inventory_wanted.set()
-
-    async def _tell(self, session: _Session, changes: inventory.Changes) -> bool:
-        """Send one inventory; tell whether the hub knows all of it now."""
-        session.inventory_n += 1
-        request = InventoryRequest(
-            session=session.grant.session,
-            epoch=session.grant.epoch,
-            n=session.inventory_n,
-            complete=changes.is_complete,
-            nodes=changes.nodes,
-            gone=changes.gone,
-            graphs=changes.graphs,
-            gone_graphs=changes.gone_graphs,
-        )
-        try:
-            answer = await self._channel.inventory(request)
-        except HubError as error:
-            _raise_if_lost(error)
-            log.warning("inventory failed", why=str(error), request=error.request)
-            return False
-        return not answer.resync
 
     # --- steps --------------------------------------------------------------------------------------------------------
 
@@ -383,14 +288,15 @@ class Operator:
 
 def _log_answer(operation: OperationId, step: Step, answer: Answer) -> None:
     match step, answer:
+        # No operation of ours tells of these, so that the log is where to look for who wrote a graph, and when.
         case Apply(), Accepted():
-            # No operation of ours tells of these, so that the log is where to look for who wrote a graph, and when.
             log.info("graph written", graph=str(step.graph), revision=step.rev, counts=dict(step.counts))
+        case Scale(), Accepted():
+            log.info("adapter written", graph=str(step.graph), adapter=step.adapter, replicas=step.replicas)
+        case Create(), Accepted():
+            log.info("graph created", graph=str(step.graph), revision=step.rev, counts=dict(step.counts))
+        case Remove(), Accepted():
+            log.info("graph removed", graph=str(step.graph), uid=step.uid)
         case _:
             level = log.debug if isinstance(answer, Accepted) else log.info
             level("step answered", operation=operation, step=repr(step), answer=repr(answer))
-
-
-def _raise_if_lost(error: HubError) -> None:
-    if error.code == "fenced":
-        raise SessionLostError(str(error)) from error

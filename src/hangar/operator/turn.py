@@ -11,11 +11,12 @@ from typing import TypeAlias
 
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Accepted, Answered, End, Go, Unknown
-from hangar.domain.ids import OperationId, PodUid
+from hangar.domain.ids import OperationId, PodUid, WorkloadName
 from hangar.domain.kind import Job, Kind
 from hangar.domain.limits import HELD_MAX_S, LANDING_MAX_S
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.view import Claims, ClusterSettings, StepKey, StepName, View
+from hangar.domain.workloads.graph import GraphRef
 from hangar.operator.pace import Pace
 
 ENDING = frozenset({StepName.EVICT, StepName.DELETE})
@@ -32,8 +33,8 @@ class OpenJob:
     job: Job[object, object]
 
 
-def turn(jobs: Iterable[OpenJob], view: View, now: datetime) -> list[tuple[OperationId, Decision]]:
-    """Return the decision of each operation, oldest first (ids sort by their time)."""
+def turn(jobs: Iterable[OpenJob], view: View, now: datetime) -> tuple[list[tuple[OperationId, Decision]], View]:
+    """Return the decision of each operation, oldest first (ids sort by their time), and the view that they leave."""
     decided: list[tuple[OperationId, Decision]] = []
     for each in sorted(jobs, key=lambda open_job: open_job.job.id):
         decision = each.kind.decide(each.job, view, now)
@@ -48,7 +49,7 @@ def turn(jobs: Iterable[OpenJob], view: View, now: datetime) -> list[tuple[Opera
                 holds = each.kind.claims(replace(each.job, memory=memory))
                 view = view.assuming(steps).claiming(each.job.id, holds)
         decided.append((each.job.id, decision))
-    return decided
+    return decided, view
 
 
 def _not_before_answers(job: Job[object, object], decision: End[object], view: View) -> Decision:
@@ -69,11 +70,12 @@ def view_of(
     pace: Pace,
     settings: ClusterSettings,
     now: datetime,
+    workloads: Mapping[GraphRef, WorkloadName],
 ) -> View:
     """Put a snapshot together with all that is under way on it.
 
     `landing` are evictions of operations that may be over, by when they were accepted, or their outcome became unknown;
-    they count until the snapshot shows them.
+    they count until the snapshot shows them. `workloads` are those that graphs serve.
     """
     claims: dict[OperationId, Claims] = {each.job.id: each.kind.claims(each.job) for each in jobs}
     leaving = {uid for uid, at in landing.items() if _is_unseen(uid, snapshot) and _may_land(at, now)}
@@ -84,7 +86,7 @@ def view_of(
                 leaving.add(uid)
     leaving |= {PodUid(key.subject) for key in in_flight if key.step in ENDING}
     left, again_at = pace.left(settings.evictions_per_minute_max, now)
-    return View(snapshot, in_flight, answers, claims, frozenset(leaving), settings, left, again_at)
+    return View(snapshot, in_flight, answers, claims, frozenset(leaving), settings, left, again_at, workloads)
 
 
 def _last_answer(answers: Iterable[Answered | None]) -> Answered | None:

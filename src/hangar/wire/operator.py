@@ -19,7 +19,8 @@ class SessionRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     `incarnation` is fresh for each start of the process; `kinds` maps each kind it carries out to its version;
     `allowed` is what its settings allow, cut down by what Kubernetes grants. `held` are the operations that it was
-    carrying out when it lost its last session: after a restore the hub goes on with those alone.
+    carrying out when it lost its last session: after a restore the hub goes on with those alone. `has_autoscaler`:
+    nodes are added on demand.
     """
 
     protocol: int
@@ -30,6 +31,7 @@ class SessionRequest(msgspec.Struct, frozen=True, kw_only=True):
     operator_version: str = ""
     kubernetes_version: str = ""
     held: list[str] = []
+    has_autoscaler: bool = False
 
 
 class SessionGrant(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,13 +90,25 @@ class QuestionDoc(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DesiredDoc(msgspec.Struct, frozen=True, kw_only=True):
-    """What a graph is to run: the count of each component, written iff the graph's own revision is older than `rev`."""
+    """What a graph is to run: the count of each component, written iff the graph's own revision is older than `rev`.
+
+    `template` is what to create where there is no such graph; None: it is waited for.
+    """
 
     workload: str
     namespace: str
     graph: str
     rev: int
     counts: dict[str, int]
+    template: JsonObject | None = None
+
+
+class RemovalDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph to be deleted, one that Wingsmith had created; told until the inventory says that it is gone."""
+
+    namespace: str
+    graph: str
+    uid: str
 
 
 class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +121,7 @@ class SyncAnswer(msgspec.Struct, frozen=True, kw_only=True):
     jobs: list[JobDoc]
     questions: list[QuestionDoc] = []
     desired: list[DesiredDoc] = []
+    removals: list[RemovalDoc] = []
 
 
 class BlockerDoc(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,8 +210,22 @@ class CordonDoc(msgspec.Struct, frozen=True, kw_only=True):
     manager: str | None = None
 
 
+class DeviceDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """How many devices of a kind drivers publish on a node; None where it cannot be told."""
+
+    resource: str
+    capacity: int | None
+    allocatable: int | None
+    allocated: int | None
+    free: int | None
+
+
 class NodeDoc(msgspec.Struct, frozen=True, kw_only=True):
-    """One node as the console and `hgr node` show it."""
+    """One node as the console and `hgr node` show it.
+
+    `devices` are those that drivers publish, beside the extended resources among the amounts; where GPUs are among
+    them, the node's extended resources of NVIDIA are the same GPUs again.
+    """
 
     name: str
     uid: str
@@ -208,10 +237,14 @@ class NodeDoc(msgspec.Struct, frozen=True, kw_only=True):
     allocatable: dict[str, int] = {}
     allocated: dict[str, int] = {}
     replicas: int = 0
+    devices: list[DeviceDoc] | None = None
 
 
 class ComponentDoc(msgspec.Struct, frozen=True, kw_only=True):
-    """One component of a graph: what is asked for, and what its operator counts (None: it has not counted yet)."""
+    """One component of a graph: what is asked for, and what its operator counts (None: it has not counted yet).
+
+    `adapter` is the name of its scaling adapter, None where it has none, or where that is missing (`has_adapter`).
+    """
 
     name: str
     role: str
@@ -223,11 +256,33 @@ class ComponentDoc(msgspec.Struct, frozen=True, kw_only=True):
     node_count: int = 1
     gpus_per_pod: int | None = None
     has_adapter: bool = False
+    adapter: str | None = None
     written_by: str | None = None
 
 
+class RivalDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody else who writes numbers of a graph; `component` None: of any."""
+
+    kind: str
+    name: str
+    component: str | None = None
+
+
+class UnwrittenDoc(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a revision of what is desired is not on a graph yet, or why a graph is not removed yet (`rev` 0)."""
+
+    namespace: str
+    graph: str
+    rev: int
+    code: str
+    why: str
+
+
 class GraphDoc(msgspec.Struct, frozen=True, kw_only=True):
-    """One DynamoGraphDeployment, of either API version."""
+    """One DynamoGraphDeployment, of either API version.
+
+    `drains` are the open node drains that move pods of it.
+    """
 
     namespace: str
     name: str
@@ -239,6 +294,9 @@ class GraphDoc(msgspec.Struct, frozen=True, kw_only=True):
     rollout: str = ""
     unready: str | None = None
     is_paused: bool = False
+    is_ours: bool = False
+    rivals: list[RivalDoc] = []
+    drains: list[str] = []
 
 
 class GraphKey(msgspec.Struct, frozen=True, kw_only=True):
@@ -252,7 +310,8 @@ class InventoryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """POST /v1/operator/inventory: whole documents of nodes and graphs that changed.
 
     `n` rises by one a call within a session; a `complete` one replaces all that is known. `graphs` None says
-    nothing of graphs, not even in a complete one: the operator cannot read them now.
+    nothing of graphs, not even in a complete one: the operator cannot read them now. `unwritten` is all that is desired
+    and not written, whenever any of it changes; None: as it was told last.
     """
 
     session: str
@@ -263,6 +322,7 @@ class InventoryRequest(msgspec.Struct, frozen=True, kw_only=True):
     gone: list[str] = []
     graphs: list[GraphDoc] | None = None
     gone_graphs: list[GraphKey] = []
+    unwritten: list[UnwrittenDoc] | None = None
 
 
 class InventoryAnswer(msgspec.Struct, frozen=True, kw_only=True):

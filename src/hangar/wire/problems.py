@@ -27,6 +27,7 @@ class ProblemCode(Enum):
     METHOD_NOT_ALLOWED = ("method_not_allowed", 405, "This method is not served here")
     CONFLICT = ("conflict", 409, "Another operation holds the target")
     WORKLOAD_PAUSED = ("workload_paused", 409, "The workload is paused")
+    RIVAL_OWNER = ("rival_owner", 409, "Somebody else writes the same number")
     IN_USE = ("in_use", 409, "Something else still needs it")
     ALREADY_FINISHED = ("already_finished", 409, "The operation is already over")
     STANDBY = ("standby", 409, "Another operator holds the cluster")

@@ -83,84 +83,6 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedMove:
-    """One pod that would be evicted. `fits`: fits, does_not_fit or unknown; `node` is one that has room for it.
-
-    `group` names the group of pods that restarts as a whole with it; `why` what is in the way, or not known.
-    """
-
-    pod: str
-    owner: str | None
-    fits: str
-    node: str | None
-    group: str | None
-    requests: dict[str, int]
-    why: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftPod:
-    """One pod of the node that would be left where it is, and why."""
-
-    pod: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedBudget:
-    """One budget that paces the drain: `pods` under it, `allowed` at once now, so at least `steps` in a row."""
-
-    budget: str
-    pods: int
-    allowed: int
-    steps: int
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedLoss:
-    """What a workload loses on the way: `ready` now, `moving` off the node, `lowest` that it may fall to."""
-
-    owner: str
-    ready: int
-    moving: int
-    lowest: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Obstruction:
-    """What would make the operation fail before it moved anything."""
-
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What an operation would do if it began now: nothing was changed for it, and it is no promise.
-
-    `fits`: fits, does_not_fit or unknown. `obstructions` are empty where it would begin. `expected_duration_s` is
-    null where nothing is known to reckon with; `basis` says what it was reckoned from.
-    """
-
-    type: str
-    target: str
-    cluster: str
-    params: JsonObject
-    message: str
-    fits: str
-    moves: list[PlannedMove]
-    skipped: list[LeftPod]
-    obstructions: list[Obstruction]
-    warnings: list[str]
-    budgets: list[PlannedBudget]
-    losses: list[PlannedLoss]
-    expected_duration_s: int | None
-    basis: str
-    planned_at: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cordon:
     """Whose cordon a node carries; `manager` is the field manager in Kubernetes."""
 
@@ -191,15 +113,20 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """One resource of one node. `free` is what a new pod could get now: 0 on a cordoned or unready node."""
+    """One resource of one node. `free` is what a new pod could get now: 0 on a cordoned or unready node.
+
+    `source` says who counts: `device plugin` (the node's extended resources) or `driver` (what is published for
+    dynamic allocation); one GPU is never counted by both. A null cannot be told: a pool is published in part.
+    """
 
     cluster: str
     node: str
     resource: str
-    capacity: int
-    allocatable: int
-    allocated: int
-    free: int
+    source: str
+    capacity: int | None
+    allocatable: int | None
+    allocated: int | None
+    free: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,27 +176,41 @@ class DeployedComponent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """Somebody else who writes numbers of a graph: an autoscaler, a planner, a repository; `component` null: of any."""
+
+    kind: str
+    name: str
+    component: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
     """A workload on one cluster. `observed` is null where the graph's numbers are no multiple of its shape.
 
+    A graph that no workload is bound to has the state `discovered`, and null as `workload` and `desired`.
+
     `held` is the number that it is kept at, whatever the placement says; `drained_by` the operation that took its
-    cluster out. `changed_by` names who changed what was written, where its state is drifted.
+    cluster out. `changed_by` names who changed what was written, where its state is drifted; `rivals` who may. `drains`
+    are the open drains of nodes that move pods of it.
     """
 
-    workload: str
+    workload: str | None
     cluster: str
     namespace: str
     graph: str
     state: str
-    desired: int
+    desired: int | None
     observed: int | None
     ready: int
     held: int | None
     drained_by: str | None
     changed_by: list[str]
+    rivals: list[Rival]
     message: str
     shape: dict[str, int] | None
     components: list[DeployedComponent]
+    drains: list[str]
     online: bool
     operation: str | None
 
@@ -278,7 +219,8 @@ class Deployment:
 class Workload:
     """One workload. `replicas` is the global number; `placement` says what it means in all, `ready` what serves.
 
-    `state`: running, paused, reconciling or drifted. `gpus_per_replica` is null where it cannot be counted.
+    `state`: running, paused, reconciling or drifted. `gpus_per_replica` is null where it cannot be counted. `template`
+    is what graphs are created from that were not there.
     """
 
     name: str
@@ -291,10 +233,31 @@ class Workload:
     paused_at: str | None
     policy: Policy
     shape: dict[str, int] | None
+    template: JsonObject | None
     gpus_per_replica: int | None
     operation: str | None
     created_at: str
     deployments: list[Deployment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedGraph:
+    """What becomes of a graph whose deployment was deleted. `fate`: removed, unseen, adopted, kept or missing."""
+
+    cluster: str
+    namespace: str
+    graph: str
+    fate: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """That a workload was deleted, or with `cluster` its deployment there, and what becomes of the graphs."""
+
+    workload: str
+    cluster: str | None
+    graphs: list[RemovedGraph]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

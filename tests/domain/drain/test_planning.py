@@ -9,9 +9,12 @@ from hangar.domain.ids import NodeName, OwnerUid
 from hangar.domain.plan import Fits, LeftPod, Obstruction, Plan, PlannedBudget, PlannedLoss, PlannedMove
 from hangar.domain.snapshot import OwnerRef, PodPhase, Toleration
 from hangar.domain.view import View
-from hangar.wire import shown
+from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL
+from hangar.wire import plans
 from tests.domain.building import (
+    CHAT,
     GPU,
+    LLAMA,
     NOON,
     Object,
     a_budget,
@@ -158,12 +161,23 @@ def test_what_is_shown_of_a_plan_has_the_same_fields() -> None:
     """What stands around a plan is the request it answers."""
     around = {"type", "target", "cluster", "params", "planned_at"}
     pairs = (
-        (Plan, shown.Plan),
-        (PlannedMove, shown.PlannedMove),
-        (PlannedBudget, shown.PlannedBudget),
-        (PlannedLoss, shown.PlannedLoss),
-        (LeftPod, shown.LeftPod),
-        (Obstruction, shown.Obstruction),
+        (Plan, plans.Plan),
+        (PlannedMove, plans.PlannedMove),
+        (PlannedBudget, plans.PlannedBudget),
+        (PlannedLoss, plans.PlannedLoss),
+        (LeftPod, plans.LeftPod),
+        (Obstruction, plans.Obstruction),
     )
     for ours, theirs in pairs:
         assert {each.name for each in fields(ours)} == {each.name for each in fields(theirs)} - around
+
+
+def test_a_pod_of_a_graph_is_planned_with_its_workload_and_component() -> None:
+    labels = {GRAPH_LABEL: "llama", COMPONENT_LABEL: "decode"}
+    view = a_drain(a_node("n2"), an_owner(), a_pod("api-1", namespace="serving", labels=labels), a_pod("b"))
+    view = replace(view, workloads={LLAMA: CHAT})
+    plan = plan_drain(view.snapshot.nodes[NodeName("n1")], CHOICES, view, NOON)
+    assert {(each.pod, each.workload, each.component) for each in plan.moves} == {
+        ("serving/api-1", "chat", "decode"),
+        ("default/b", None, None),
+    }

@@ -12,8 +12,11 @@ from hangar.domain.drain.reporting import DrainState, cancelled_message, details
 from hangar.domain.ids import NodeName
 from hangar.domain.snapshot import Pod, PodPhase
 from hangar.domain.view import StepKey, View
+from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL, Part
 from tests.domain.building import (
     API,
+    CHAT,
+    LLAMA,
     NOON,
     OP,
     Object,
@@ -32,6 +35,8 @@ from tests.domain.building import (
 )
 
 AGENT = an_owner("agent", kind="DaemonSet")
+DECODE = Part(LLAMA, "decode")
+OF_DECODE = {"app": "api", GRAPH_LABEL: "llama", COMPONENT_LABEL: "decode"}
 
 
 def a_state(
@@ -182,3 +187,22 @@ def test_an_eviction_that_was_accepted_has_begun(answers: Mapping[StepKey, Answe
     assert [name for name in ("terminating", "unknown") if names(told[name])] == [ends_in]
     said = "1 terminating, " if ends_in == "terminating" else "0 terminating, 1 sent with unknown outcome, "
     assert cancelled_message(state) == f"cancelled: 0 moved, {said}0 not touched"
+
+
+def test_every_row_on_a_pod_of_a_graph_says_of_which_workload_and_component() -> None:
+    state = a_state(
+        a_pod("x", on="n2"), terminating("d", labels=OF_DECODE, namespace="serving"), evicted="a", left="b", there="cd"
+    )
+    pods = {uid: replace(each, part=DECODE) for uid, each in state.pods.items()}
+    found = details(replace(state, pods=pods, view=replace(state.view, workloads={LLAMA: CHAT})))
+    names = {"workload": "chat", "component": "decode"}
+    for of in ("moved", "left", "terminating"):
+        (row,) = _rows(found[of])
+        assert row.items() >= names.items(), of
+    (untouched,) = _rows(found["untouched"])
+    assert "component" not in untouched, "its labels say that it is of no graph"
+
+
+def _rows(fact: Fact) -> list[dict[str, str | int | None]]:
+    assert isinstance(fact, list)
+    return [each for each in fact if isinstance(each, dict)]

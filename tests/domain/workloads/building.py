@@ -1,9 +1,10 @@
 """Workloads that tests of decisions begin from: a graph llama a cluster, each with one component decode."""
 
+from dataclasses import replace
 from typing import Any
 
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
-from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Role
+from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Rival, RivalKind, Role
 from hangar.domain.workloads.kind import Change, M, P, WorkloadJob, changed
 from hangar.domain.workloads.placement import Misfit, Policy
 from hangar.domain.workloads.workload import Deployment, Workload, derived
@@ -31,6 +32,16 @@ def a_deployment(
     graph = a_graph(desired, rev=7 if is_written else 6, ready=ready)
     given: dict[str, Any] = {"shape": {"decode": 1}, "desired_rev": 7, "graph": graph}
     return Deployment(ClusterName(cluster), REF, desired=desired, **given | fields)
+
+
+HPA = Rival(RivalKind.HPA, "llama", "decode")
+GITOPS = Rival(RivalKind.GITOPS, "argocd", "decode")
+
+
+def with_rivals(deployment: Deployment, *rivals: Rival) -> Deployment:
+    """Return a deployment whose graph others write too."""
+    assert deployment.graph is not None
+    return replace(deployment, graph=replace(deployment.graph, rivals=rivals))
 
 
 def a_workload(*deployments: Deployment, replicas: int = 6, policy: Policy | None = None, **fields: Any) -> Workload:

@@ -15,6 +15,14 @@ def test_another_number_lets_go_of_what_was_held() -> None:
     assert [each.held for each in after.deployments] == [None, None, None]
 
 
+def test_another_number_does_not_drop_what_a_failed_drain_left_behind() -> None:
+    left = a_workload(a_deployment(FRA), a_deployment(SIN, drained_by=OP, held=2))
+    for replicas, held in ((9, 2), (2, 2), (1, 1), (0, None)):
+        sin = changed(left, SetReplicas(replicas)).deployment(SIN)
+        assert sin is not None
+        assert (sin.drained_by, sin.held) == (OP, held)
+
+
 def test_a_pause_leaves_the_number_and_lets_go_too() -> None:
     after = changed(HELD, SetPaused(on=True))
     assert (after.is_paused, after.replicas) == (True, 6)

@@ -6,9 +6,11 @@ import pytest
 
 from hangar.domain.blockers import sentence
 from hangar.domain.ids import ClusterName
+from hangar.domain.workloads.graph import Unwritten
 from hangar.domain.workloads.placement import Division, Misfit, Policy
 from hangar.domain.workloads.rollout import (
     away,
+    changed_back,
     connected,
     drifters,
     followers,
@@ -16,11 +18,13 @@ from hangar.domain.workloads.rollout import (
     per_cluster,
     progress,
     reach,
+    reverted,
+    reverts,
     waiting,
 )
 from hangar.domain.workloads.workload import Deployment
 from tests.domain.building import OP
-from tests.domain.workloads.building import FRA, IAD, SIN, a_deployment, a_graph, a_workload
+from tests.domain.workloads.building import FRA, HPA, IAD, SIN, a_deployment, a_graph, a_workload, with_rivals
 
 BY_HAND = a_deployment(graph=a_graph(5, rev=7, by="kubectl-edit"))
 
@@ -30,6 +34,8 @@ BY_HAND = a_deployment(graph=a_graph(5, rev=7, by="kubectl-edit"))
     [
         (a_deployment(graph=None), "graph_missing"),
         (a_deployment(shape=None), "graph_missing"),
+        (a_deployment(graph=None, planned=a_graph(1, rev=None)), "not_created"),
+        (a_deployment(desired=0, graph=None, planned=a_graph(1, rev=None)), None),
         (a_deployment(graph=replace(a_graph(2, rev=6), is_paused=True)), "graph_paused"),
         (BY_HAND, "drifted"),
         (a_deployment(is_written=False), "not_written"),
@@ -119,3 +125,41 @@ def test_those_that_follow_are_named(clusters: tuple[ClusterName, ...], text: st
 )
 def test_a_number_without_a_place_is_told_with_those_that_have_one(misfit: Misfit, text: str) -> None:
     assert misfit_text(misfit) == text
+
+
+def test_a_change_back_is_told_by_the_name_of_the_rival_where_one_is_known() -> None:
+    assert reverted(BY_HAND) == "fra-1/serving/llama: kubectl-edit has set decode to 5 instead of 2"
+    assert reverted(with_rivals(a_deployment(graph=a_graph(5, rev=7)), HPA)) == (
+        "fra-1/serving/llama: HorizontalPodAutoscaler llama has set decode to 5 instead of 2"
+    )
+    lost = replace(a_graph(2, rev=7), components=a_graph(2, rev=7).components[:1])
+    assert reverted(a_deployment(graph=lost)) == "fra-1/serving/llama: decode is not there any more"
+    assert reverted(a_deployment()) is None
+    assert reverted(a_deployment(graph=None)) is None
+
+
+def test_a_change_back_that_the_operator_tells_of_is_told_in_its_words() -> None:
+    told = Unwritten(7, "reverted", "the adapter llama-decode was set to 3 by keda")
+    assert reverted(a_deployment(is_written=False, told=told)) == (
+        "fra-1/serving/llama: the adapter llama-decode was set to 3 by keda"
+    )
+    old = replace(told, rev=6)
+    assert reverted(a_deployment(is_written=False, told=old)) is None
+
+
+def test_changes_back_count_only_where_nothing_else_is_waited_for_and_this_operation_wrote() -> None:
+    late, done = a_deployment(IAD, is_written=False), a_deployment(SIN)
+    assert len(reverts([BY_HAND, done], {"fra-1": 6}, until_ready=False)) == 1
+    assert reverts([BY_HAND, late], {"fra-1": 6, "iad-1": 6}, until_ready=False) == []
+    assert reverts([BY_HAND, done], {"fra-1": 7}, until_ready=False) == []
+    assert changed_back(["a", "b"]) == "changed back: a; b. What is wanted stays, and is not written again by itself"
+
+
+def test_why_something_is_not_written_is_told_where_it_is_known() -> None:
+    told = Unwritten(7, "adapter_missing", "decode has no adapter yet")
+    found = waiting(a_deployment(is_written=False, told=told), until_ready=False)
+    assert found is not None
+    assert sentence(found) == (
+        "fra-1/serving/llama is to have 2 replicas, and its operator has not written that yet: "
+        "decode has no adapter yet (adapter_missing)"
+    )

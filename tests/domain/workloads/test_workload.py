@@ -10,7 +10,7 @@ from hangar.domain.ids import OperationId
 from hangar.domain.workloads.graph import Desired
 from hangar.domain.workloads.kind import Change, Hold, SetPaused, SetReplicas, TakeIn, TakeOut, changed
 from hangar.domain.workloads.placement import Bounds, Division, Misfit, Policy, Weighing
-from hangar.domain.workloads.workload import Deployment, Workload, derived, gpus_of, placement
+from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload, derived, gpus_of, placement
 from tests.domain.building import OP
 from tests.domain.workloads.building import (
     CLUSTERS,
@@ -169,3 +169,22 @@ def test_the_deployments_of_a_workload_are_found_by_their_clusters() -> None:
     assert workload.deployment(SIN) is None
     assert workload.open_deployments == workload.deployments[:1]
     assert replace(workload, deployments=()).open_deployments == ()
+
+
+# --- graphs that are to be created ------------------------------------------------------------------------------------
+
+
+def test_a_graph_that_is_to_be_created_is_counted_and_waited_for_and_one_that_would_run_nothing_is_not() -> None:
+    planned = a_graph(1, rev=None)
+    wanted = a_deployment(graph=None, planned=planned)
+    assert (wanted.state, wanted.described) == (DeploymentState.RECONCILING, planned)
+    assert (wanted.is_written, wanted.is_converged, wanted.is_empty, wanted.ready) == (False, False, False, 0)
+    assert gpus_of([wanted]) == 4
+    spared = a_deployment(desired=0, graph=None, planned=planned)
+    assert (spared.state, spared.is_written, spared.is_converged, spared.is_empty) == (
+        DeploymentState.READY,
+        True,
+        True,
+        True,
+    )
+    assert a_deployment(desired=0, graph=None).state is DeploymentState.MISSING

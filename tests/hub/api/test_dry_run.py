@@ -1,13 +1,16 @@
 """POST /v1/operations?dry_run=true: the operator's plan, and nothing else."""
 
 import asyncio
+from dataclasses import fields
 from typing import Any
 
 import httpx2
 import pytest
 
 from hangar.hub.api import operations
+from hangar.wire import plans
 from tests.hub.api.client import Api, problem_of
+from tests.hub.sites import Fleet
 from tests.hub.usecases.test_foresee import PLAN
 
 PATH = "/v1/operations?dry_run=true"
@@ -55,3 +58,19 @@ def test_an_operator_that_does_not_answer_is_told_of_with_when_to_try_again(
 def test_a_bad_request_is_told_like_that_of_the_real_thing(api: Api) -> None:
     problem = problem_of(api.post(PATH, BODY | {"params": {"deadline_s": 0}}), "invalid_value", 422)
     assert [each["path"] for each in problem["errors"]] == ["params.deadline_s"]
+
+
+def test_an_operation_on_a_workload_is_foreseen_by_the_hub(api: Api) -> None:
+    fleet = Fleet("fra-1", world=api.world)
+    fleet.bind(replicas=2)
+    asked = {"type": "workload.scale", "target": "llama", "params": {"replicas": 4}}
+    answer = api.post(PATH, asked)
+    assert answer.status_code == 200
+    plan = answer.json()
+    assert list(plan) == [each.name for each in fields(plans.WorkloadPlan)]
+    assert (plan["type"], plan["message"]) == ("workload.scale", "2 = 2, divided becomes 4 = 4, divided")
+    assert [(each["before"], each["after"]) for each in plan["deployments"]] == [(2, 4)]
+    assert api.get("/v1/operations").json()["items"] == []
+    assert api.get("/v1/workloads/llama").json()["replicas"] == 2
+    missing = problem_of(api.post(PATH, asked | {"params": {}}), "invalid_value", 422)
+    assert [each["path"] for each in missing["errors"]] == ["params.replicas"]

@@ -139,7 +139,7 @@ def workload_samples(api: Api) -> list[Sample]:
         ("DELETE", "/v1/projects/audio", 204, {}),
         ("DELETE", "/v1/projects/chat", 409, {}),
         ("DELETE", "/v1/workloads/mistral/deployments/fra-1", 404, {}),
-        ("DELETE", "/v1/workloads/mistral", 204, {}),
+        ("DELETE", "/v1/workloads/mistral", 200, {}),
     ]
 
 

@@ -6,7 +6,8 @@ from hangar.domain.ids import ClusterName
 from hangar.domain.limits import REPLICAS_MAX
 from hangar.domain.workloads.placement import Bounds, Division, Policy, Weighing
 from hangar.hub.api.workload_bodies import PutWorkload, checked_name, request_of
-from hangar.hub.usecases.workloads import Binding, WorkloadRequest
+from hangar.hub.usecases.check_workloads import Binding
+from hangar.hub.usecases.workloads import WorkloadRequest
 from hangar.wire.problems import Problem
 from tests.hub.api.client import Api, problem_of
 

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from hangar.hub.principals import Role
+from hangar.wire.operator import RivalDoc
 from tests.hub.api.client import Api, problem_of
-from tests.hub.sites import GPU, Fleet
+from tests.hub.sites import GPU, TEMPLATE, Fleet, a_graph
 
 WRITES = [
     ("PUT", "/v1/workloads/llama", {"project": "chat"}, Role.ADMIN),
@@ -57,9 +59,22 @@ def test_a_workload_goes_from_put_to_delete(api: WorkloadApi) -> None:
     assert api.get("/v1/workloads/llama").json() == again.json()
     assert api.patch("/v1/workloads/llama", {"replicas": 4}).json()["placement"] == "2 + 2 = 4, divided"
     gone = api.delete("/v1/workloads/llama/deployments/sin-1")
-    assert (gone.status_code, gone.content) == (204, b"")
+    assert gone.status_code == 200
+    assert gone.json() == {
+        "workload": "llama",
+        "cluster": "sin-1",
+        "graphs": [
+            {
+                "cluster": "sin-1",
+                "namespace": "serving",
+                "graph": "llama",
+                "fate": "adopted",
+                "message": "graph serving/llama on sin-1 was adopted and stays as it is",
+            }
+        ],
+    }
     assert api.get("/v1/workloads/llama").json()["placement"] == "4 = 4, divided"
-    assert api.delete("/v1/workloads/llama").status_code == 204
+    assert api.delete("/v1/workloads/llama").json()["cluster"] is None
     problem_of(api.get("/v1/workloads/llama"), "not_found", 404)
     problem_of(api.delete("/v1/workloads/llama"), "not_found", 404)
 
@@ -172,10 +187,45 @@ def test_an_operation_on_a_workload_is_made_waited_for_and_cancelled_like_any_ot
     assert (answer.status_code, answer.json()["phase"]) == (200, "cancelled")
 
 
-def test_there_is_no_plan_of_an_operation_on_a_workload(api: WorkloadApi) -> None:
-    api.fleet.bind(replicas=2)
-    body = {"type": "workload.scale", "target": "llama", "params": {"replicas": 4}}
-    problem = problem_of(api.post("/v1/operations?dry_run=true", body), "invalid_value", 422)
-    assert problem["errors"] == [
-        {"path": "query.dry_run", "message": "is not for workload.scale: only operations on nodes have a plan"}
-    ]
+def test_a_rival_owner_is_shown_and_keeps_a_patch_from_changing_its_number(api: WorkloadApi) -> None:
+    api.put("/v1/workloads/llama", {"project": "chat", "replicas": 2, "deployments": bindings("fra-1", "sin-1")})
+    site = api.fleet["fra-1"]
+    rival = RivalDoc(kind="HorizontalPodAutoscaler", name="llama", component="decode")
+    site.tell(msgspec.structs.replace(site.graphs["llama"], rivals=[rival]))
+    shown = api.get("/v1/workloads/llama").json()["deployments"][0]
+    assert shown["rivals"] == [{"kind": "HorizontalPodAutoscaler", "name": "llama", "component": "decode"}]
+    problem = problem_of(api.patch("/v1/workloads/llama", {"replicas": 4}), "rival_owner", 409)
+    assert "an operation that has `override` and a reason" in problem["detail"]
+    put = api.put("/v1/workloads/llama", {"project": "chat", "replicas": 4})
+    problem_of(put, "rival_owner", 409)
+    assert api.put("/v1/workloads/llama", {"project": "chat"}).status_code == 200
+    problem_of(api.delete("/v1/workloads/llama/deployments/sin-1"), "rival_owner", 409)
+    asked = {"type": "workload.scale", "target": "llama", "params": {"replicas": 4, "override": True}}
+    problem_of(api.post("/v1/operations", asked), "invalid_value", 422)
+    assert api.post("/v1/operations", asked | {"reason": "launch"}).status_code == 202
+
+
+def test_a_graph_is_created_from_a_template_and_removed_unless_it_is_kept(api: WorkloadApi) -> None:
+    body = {"project": "chat", "replicas": 2, "template": TEMPLATE}
+    bound = [{"cluster": each, "namespace": "serving", "graph": "new"} for each in ("fra-1", "sin-1")]
+    made = api.put("/v1/workloads/new", body | {"deployments": bound})
+    assert made.status_code == 201
+    assert made.json()["template"] == TEMPLATE
+    assert [each["state"] for each in made.json()["deployments"]] == ["reconciling", "reconciling"]
+    for name in ("fra-1", "sin-1"):
+        api.fleet[name].tell(a_graph("new", is_ours=True))
+    kept = api.delete("/v1/workloads/new/deployments/sin-1?keep=true").json()["graphs"][0]
+    assert (kept["fate"], kept["message"]) == ("kept", "graph serving/new on sin-1 is kept as it is")
+    last = api.delete("/v1/workloads/new/deployments/fra-1")
+    problem = problem_of(last, "invalid_value", 422)
+    assert [each["path"] for each in problem["errors"]] == ["query.allow_outage"]
+    removed = api.delete("/v1/workloads/new").json()["graphs"][0]
+    assert (removed["fate"], removed["message"]) == ("removed", "graph serving/new on fra-1 is removed")
+    again = api.put("/v1/workloads/new", body | {"deployments": bound[:1]})
+    problem_of(again, "invalid_value", 422)
+
+
+def test_all_that_keeps_a_template_from_being_one_is_said_at_once(api: WorkloadApi) -> None:
+    template = {"apiVersion": "nvidia.com/v1", "kind": "Pod", "status": {}}
+    problem = problem_of(api.put("/v1/workloads/new", {"project": "chat", "template": template}), "invalid_value", 422)
+    assert [each["path"] for each in problem["errors"]] == ["template.status", "template.kind", "template.apiVersion"]

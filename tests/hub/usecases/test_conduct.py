@@ -302,3 +302,44 @@ def test_what_is_conducted_again_without_news_writes_nothing(fleet: Fleet) -> No
     fleet.world.sweep()
     assert fleet.world.store.position() == before
     assert fleet.world.get(id_).phase == Phase.RUNNING
+
+
+def test_a_scale_that_somebody_changes_back_fails_and_names_him(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    fleet.settle()
+    id_ = fleet.scale(6, until="ready")
+    fleet.settle("fra-1")
+    fleet["iad-1"].write()
+    fleet["iad-1"].decode(replicas=1, written_by="argocd")
+    assert fleet.waits(id_) == ["drifted", "not_written"]
+    fleet.settle("sin-1")
+    phase, message = fleet.ended(id_)
+    assert phase == Phase.FAILED
+    assert "iad-1/serving/llama: argocd has set decode to 1 instead of 2" in message
+    reason = fleet.world.get(id_).status_reason
+    assert reason is not None
+    assert reason.code == "reverted"
+    assert fleet.numbers() == {"fra-1": 2, "iad-1": 2, "sin-1": 2}
+
+
+def test_a_scale_after_a_drain_that_failed_keeps_what_nobody_has_taken_over(fleet: Fleet) -> None:
+    fleet.bind(replicas=6)
+    fleet.settle()
+    id_ = fleet.drain("sin-1", deadline_s=60)
+    fleet.world.pass_s(61)
+    assert fleet.ended(id_)[0] == Phase.FAILED
+    for site in fleet.sites.values():
+        site.operator.sync()
+    fleet.scale(4)
+    assert fleet.numbers() == {"fra-1": 2, "iad-1": 2, "sin-1": 2}
+    fleet.settle()
+    again = fleet.drain("sin-1")
+    fleet.settle()
+    assert fleet.ended(again) == (Phase.SUCCEEDED, "drained: 2 replicas left sin-1")
+    assert fleet.numbers() == {"fra-1": 2, "iad-1": 2, "sin-1": 0}
+
+
+def test_the_conflict_of_a_drain_names_its_cluster(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    id_ = fleet.drain("sin-1")
+    assert f"workload.drain {id_} on sin-1, running" in fleet.refusal("workload.pause").detail

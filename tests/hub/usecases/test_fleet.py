@@ -47,9 +47,9 @@ def all_nodes(world: World, size: int = 100, **filters: object) -> list[str]:
             return found
 
 
-def all_devices(world: World, size: int = 100, **filters: object) -> list[tuple[str, str, int]]:
+def all_devices(world: World, size: int = 100, **filters: object) -> list[tuple[str, str, int | None]]:
     asked = DeviceFilters(**filters)  # type: ignore[arg-type]
-    found: list[tuple[str, str, int]] = []
+    found: list[tuple[str, str, int | None]] = []
     token: str | None = None
     while True:
         page = world.store.read(lambda c, at=token: list_devices(c, asked, PageRequest(size, at)))  # type: ignore[misc]

@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import func, select
 
 from hangar.hub.store.tables import graphs
-from hangar.wire.operator import ComponentDoc
+from hangar.wire.operator import ComponentDoc, UnwrittenDoc
 from tests.hub.sites import Fleet, a_graph
 
 
@@ -104,3 +104,56 @@ def test_graphs_that_nobody_bound_are_kept_and_bring_no_events(fleet: Fleet) -> 
     before = fleet.world.events()
     fleet["fra-1"].decode(replicas=7)
     assert fleet.world.events() == before
+
+
+# --- what cannot be written -------------------------------------------------------------------------------------------
+
+
+def unwritten(fleet: Fleet, cluster: str, code: str = "adapter_missing") -> UnwrittenDoc:
+    rev = fleet[cluster].wanted().rev
+    return UnwrittenDoc(namespace="serving", graph="llama", rev=rev, code=code, why="decode has no adapter yet")
+
+
+def test_why_something_is_not_written_is_shown_and_waited_for_in_the_operators_words(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    fleet.settle()
+    id_ = fleet.scale(6)
+    fleet.write("iad-1", "sin-1")
+    fleet["fra-1"].send(complete=False, unwritten=[unwritten(fleet, "fra-1")])
+    sentence = (
+        "fra-1/serving/llama is to have 2 replicas, and its operator has not written that yet: "
+        "decode has no adapter yet (adapter_missing)"
+    )
+    assert fleet.deployment("fra-1").message == sentence
+    progress = fleet.world.get(id_).progress
+    assert progress is not None
+    assert [each.message for each in progress.blockers] == [sentence]
+
+
+def test_what_is_not_told_again_stays_and_what_is_told_otherwise_goes(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    site = fleet["fra-1"]
+    site.send(complete=False, unwritten=[unwritten(fleet, "fra-1")])
+    site.send(complete=False)
+    assert fleet.deployment("fra-1").message.endswith("(adapter_missing)")
+    site.send(complete=False, unwritten=[])
+    assert fleet.deployment("fra-1").message.endswith("has not written that yet")
+
+
+def test_what_was_told_of_an_older_revision_says_nothing_of_a_newer_one(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    fleet["fra-1"].send(complete=False, unwritten=[unwritten(fleet, "fra-1")])
+    fleet.world.pass_s(1)
+    fleet.scale(6)
+    assert fleet.deployment("fra-1").message.endswith("has not written that yet")
+
+
+def test_a_revert_that_only_the_operator_saw_ends_what_waits_for_it(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    fleet.settle()
+    id_ = fleet.scale(6)
+    fleet.write("iad-1", "sin-1")
+    fleet["fra-1"].send(complete=False, unwritten=[unwritten(fleet, "fra-1", code="reverted")])
+    phase, message = fleet.ended(id_)
+    assert phase == "failed"
+    assert "changed back: fra-1/serving/llama: decode has no adapter yet." in message

@@ -13,7 +13,7 @@ from hangar.hub.usecases.projects import (
     list_projects,
     list_quotas,
 )
-from hangar.hub.usecases.workloads import delete_workload
+from hangar.hub.usecases.remove_workloads import delete_workload
 from hangar.wire import shown
 from hangar.wire.problems import Problem, ProblemCode
 from tests.hub.sites import GPU, Fleet

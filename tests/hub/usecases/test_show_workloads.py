@@ -3,13 +3,7 @@
 import pytest
 
 from hangar.hub.usecases.paging import PageRequest
-from hangar.hub.usecases.show_workloads import (
-    DeploymentFilters,
-    WorkloadFilters,
-    list_deployments,
-    list_workloads,
-    show_workload,
-)
+from hangar.hub.usecases.show_workloads import WorkloadFilters, list_workloads, show_workload
 from hangar.wire import shown
 from hangar.wire.problems import Problem, ProblemCode
 from tests.hub.sites import Fleet, a_graph
@@ -20,17 +14,8 @@ def workloads(fleet: Fleet, token: str | None = None, size: int = 10, **filters:
     return fleet.read(lambda connection: list_workloads(connection, asked, PageRequest(size, token)))
 
 
-def deployments(fleet: Fleet, token: str | None = None, size: int = 10, **filters: str) -> shown.Page[shown.Deployment]:
-    asked = DeploymentFilters(**filters)
-    return fleet.read(lambda connection: list_deployments(connection, asked, PageRequest(size, token)))
-
-
 def names(page: shown.Page[shown.Workload]) -> list[str]:
     return [each.name for each in page.items]
-
-
-def keys(page: shown.Page[shown.Deployment]) -> list[tuple[str, str]]:
-    return [(each.workload, each.cluster) for each in page.items]
 
 
 @pytest.fixture
@@ -135,40 +120,18 @@ def test_a_page_may_come_short_by_its_filter_and_goes_on_by_its_token(many: Flee
     assert first.next_page_token is not None
     second = workloads(many, first.next_page_token, size=2, state="running")
     assert names(second) == ["d"]
-    many["fra-1"].decode("d", replicas=7)
-    short = deployments(many, size=2, state="drifted")
-    assert (short.items, short.next_page_token is None) == ([], False)
-    assert keys(deployments(many, short.next_page_token, size=2, state="drifted")) == [("d", "fra-1")]
-
-
-def test_deployments_are_listed_by_workload_and_cluster_page_by_page(many: Fleet) -> None:
-    first = deployments(many, size=5)
-    last = deployments(many, first.next_page_token, size=5)
-    assert keys(first) == [("a", "fra-1"), ("b", "fra-1"), ("c", "fra-1"), ("d", "fra-1"), ("llama", "fra-1")]
-    assert keys(last) == [("llama", "iad-1"), ("llama", "sin-1")]
-    assert last.next_page_token is None
-
-
-def test_deployments_are_filtered_by_workload_and_cluster(many: Fleet) -> None:
-    assert keys(deployments(many, workload="llama", cluster="iad-1")) == [("llama", "iad-1")]
-    assert len(deployments(many, cluster="fra-1").items) == 5
-    assert keys(deployments(many, workload="gone")) == []
 
 
 def test_a_token_is_good_for_its_list_and_filters_alone(many: Fleet) -> None:
     token = workloads(many, size=1).next_page_token
-    for read in (lambda: workloads(many, token, project="chat"), lambda: deployments(many, token)):
-        with pytest.raises(Problem) as caught:
-            read()
-        assert caught.value.code is ProblemCode.INVALID_PAGE_TOKEN
+    with pytest.raises(Problem) as caught:
+        workloads(many, token, project="chat")
+    assert caught.value.code is ProblemCode.INVALID_PAGE_TOKEN
 
 
 def test_an_unknown_state_is_told_with_those_there_are(fleet: Fleet) -> None:
-    for read, choices in (
-        (lambda: workloads(fleet, state="sad"), "running, paused, reconciling, drifted"),
-        (lambda: deployments(fleet, state="sad"), "reconciling, ready, drained, drifted, missing"),
-    ):
-        with pytest.raises(Problem) as caught:
-            read()
-        assert caught.value.code is ProblemCode.INVALID_FILTER
-        assert caught.value.errors[0].message == f"'sad' is no state: there are {choices}"
+    with pytest.raises(Problem) as caught:
+        workloads(fleet, state="sad")
+    assert caught.value.code is ProblemCode.INVALID_FILTER
+    choices = "running, paused, reconciling, drifted"
+    assert caught.value.errors[0].message == f"'sad' is no state: there are {choices}"

@@ -1,8 +1,11 @@
 """What time alone decides: silence, operations that nobody takes, and those whose operator was lost."""
 
+import msgspec
 import pytest
 
+from hangar.domain.limits import RIVAL_WATCH_S
 from hangar.wire import shown
+from hangar.wire.operator import RivalDoc
 from tests.hub.sites import Fleet
 from tests.hub.world import NOON_US, Operator, World, a_progress, an_operator
 
@@ -178,3 +181,20 @@ def test_an_operation_on_a_workload_ends_at_its_deadline_even_right_after_a_hub_
     fleet.world.pass_s(10)
     assert fleet.world.get(id_).phase == "failed"
     assert fleet.world.events("cluster.offline") == []
+
+
+def test_what_was_written_in_spite_of_a_rival_is_done_once_it_has_stood_for_a_while(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    fleet.settle()
+    rival = RivalDoc(kind="HorizontalPodAutoscaler", name="llama", component="decode")
+    fleet["fra-1"].tell(msgspec.structs.replace(fleet["fra-1"].graphs["llama"], rivals=[rival]))
+    params = {"replicas": 6, "override": True}
+    id_ = fleet.world.create("workload.scale", "llama", params=params, reason="launch")
+    fleet.write()
+    assert fleet.waits(id_) == ["rival_watched"]
+    for _ in range(int(RIVAL_WATCH_S)):
+        assert fleet.waits(id_) == ["rival_watched"]
+        for site in fleet.sites.values():
+            site.operator.sync()
+        fleet.world.pass_s(1)
+    assert fleet.ended(id_)[0] == "succeeded"

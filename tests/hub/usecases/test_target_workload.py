@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from hangar.domain.workloads.placement import Bounds, Policy
+from hangar.domain.workloads.placement import Bounds, Division, Policy
 from hangar.hub.usecases.workloads import set_replicas
+from hangar.wire.operator import RivalDoc
 from hangar.wire.problems import Problem, ProblemCode
 from tests.hub.sites import Fleet
 from tests.hub.world import ADMIN, VIEWER, Operator
@@ -125,3 +127,43 @@ def test_one_key_is_one_operation(fleet: Fleet) -> None:
     first = fleet.world.submit("workload.scale", "llama", params={"replicas": 6}, key="k")
     again = fleet.world.submit("workload.scale", "llama", params={"replicas": 6}, key="k")
     assert (again.is_replay, again.operation.id) == (True, first.operation.id)
+
+
+HPA = RivalDoc(kind="HorizontalPodAutoscaler", name="llama", component="decode")
+
+
+def test_a_rival_owner_is_named_and_only_an_override_with_a_reason_goes_on(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    fleet.settle()
+    fleet["fra-1"].tell(msgspec.structs.replace(fleet["fra-1"].graphs["llama"], rivals=[HPA]))
+    before = fleet.numbers()
+    problem = fleet.refusal("workload.scale", params={"replicas": 6})
+    assert problem.code is ProblemCode.RIVAL_OWNER
+    assert "HorizontalPodAutoscaler llama writes the number of decode of serving/llama on fra-1" in problem.detail
+    silent = fleet.refusal("workload.scale", params={"replicas": 6, "override": True}, reason="  ")
+    assert (silent.code, [each.path for each in silent.errors]) == (ProblemCode.INVALID_VALUE, ["reason"])
+    assert fleet.numbers() == before
+    fleet.world.submit("workload.scale", "llama", params={"replicas": 6, "override": True}, reason="launch")
+    assert set(fleet.numbers().values()) == {2}
+
+
+def test_a_rival_of_a_sort_that_only_newer_operators_know_is_passed_over(fleet: Fleet) -> None:
+    fleet.bind(replicas=3)
+    rival = msgspec.structs.replace(HPA, kind="Oracle")
+    fleet["fra-1"].tell(msgspec.structs.replace(fleet["fra-1"].graphs["llama"], rivals=[rival]))
+    fleet.scale(6)
+    assert fleet.deployment("fra-1").rivals == []
+
+
+def test_an_undrain_that_needs_more_of_the_quota_is_held_against_it(fleet: Fleet) -> None:
+    fleet.bind(replicas=5, policy=Policy(Division.DUPLICATED))
+    fleet.settle()
+    id_ = fleet.drain("sin-1")
+    fleet.settle("sin-1")
+    assert fleet.ended(id_)[0] == "succeeded"
+    fleet.add_project("chat", {"nvidia.com/gpu": 40})
+    problem = fleet.refusal("workload.undrain", cluster="sin-1")
+    assert problem.code is ProblemCode.QUOTA_EXCEEDED
+    assert "would use 60" in problem.detail
+    fleet.add_project("chat", {"nvidia.com/gpu": 60})
+    fleet.world.create("workload.undrain", "llama", cluster="sin-1")

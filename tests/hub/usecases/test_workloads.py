@@ -7,9 +7,11 @@ import pytest
 from hangar.domain.workloads.placement import Bounds, Division, Policy
 from hangar.hub.principals import Role
 from hangar.hub.store.tx import Tx
-from hangar.hub.usecases.workloads import Binding, delete_deployment, delete_workload, set_replicas
+from hangar.hub.usecases.check_workloads import Binding
+from hangar.hub.usecases.remove_workloads import delete_deployment, delete_workload
+from hangar.hub.usecases.workloads import set_replicas
 from hangar.wire import shown
-from hangar.wire.operator import ComponentDoc
+from hangar.wire.operator import ComponentDoc, RivalDoc
 from hangar.wire.problems import Problem, ProblemCode
 from tests.hub.sites import Fleet, Site, a_graph
 from tests.hub.world import ADMIN, MAINTAINER, VIEWER, Operator
@@ -265,3 +267,23 @@ def test_only_admins_delete(fleet: Fleet, role: Role) -> None:
         with pytest.raises(Problem) as caught:
             fleet.world.store.write(run)
         assert caught.value.code is ProblemCode.FORBIDDEN
+
+
+def test_another_shape_is_written_anew_with_the_same_number(fleet: Fleet) -> None:
+    fleet["fra-1"].tell(a_graph("pair", components=PAIR))
+    fleet.bind("pair", on=["fra-1"])
+    rev = fleet["fra-1"].wanted("pair").rev
+    fleet.apply("pair", shape={"prefill": 1, "decode": 2})
+    assert fleet["fra-1"].wanted("pair").rev == rev, "it is the one that it has"
+    fleet.apply("pair", shape={"prefill": 1, "decode": 3})
+    wanted = fleet["fra-1"].wanted("pair")
+    assert (wanted.counts, wanted.rev) == ({"prefill": 2, "decode": 6}, rev + 1)
+    assert fleet.see("pair").replicas == 2
+
+
+def test_another_shape_is_another_number_for_whoever_else_writes_it(fleet: Fleet) -> None:
+    rival = RivalDoc(kind="HorizontalPodAutoscaler", name="pair", component="decode")
+    fleet["fra-1"].tell(a_graph("pair", components=PAIR, rivals=[rival]))
+    fleet.bind("pair", on=["fra-1"])
+    assert applied(fleet, "pair", shape={"prefill": 1, "decode": 3}).code is ProblemCode.RIVAL_OWNER
+    fleet.apply("pair", shape={"prefill": 1, "decode": 2})

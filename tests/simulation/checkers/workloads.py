@@ -32,7 +32,7 @@ class OneWriter:
 
     def after(self, step: Step, answer: Answer) -> None:
         """A step has landed."""
-        if not isinstance(step, Apply) or not isinstance(answer, Accepted):
+        if not isinstance(step, Apply) or step.rev is None or not isinstance(answer, Accepted):
             return
         before = self.written.get(step.uid)
         if before is not None and step.rev <= before:

@@ -85,7 +85,9 @@ def remember(
         owner = view.snapshot.top_owner(pod) if isinstance(select(pod, view.snapshot), Move) else None
         group = None if pod.group is None else str(pod.group)
         returns = returns_of(pod, owner, pods.values())
-        pods[pod.ref.uid] = TrackedPod(pod.ref, owner, pod.has_disk_empty_dir, group=group, returns=returns)
+        pods[pod.ref.uid] = TrackedPod(
+            pod.ref, owner, pod.has_disk_empty_dir, group=group, returns=returns, part=pod.part
+        )
         if owner is not None and owner.uid not in baselines:
             baselines[owner.uid] = baseline_of(owner.uid, view)
             if size := group_size(owner.uid, view):

@@ -11,6 +11,7 @@ from hangar.domain.limits import RETURNS_MAX
 from hangar.domain.owners import name_of, shortfall
 from hangar.domain.snapshot import OwnerRef, Pod, PodRef
 from hangar.domain.view import StepKey, StepName, View
+from hangar.domain.workloads.members import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class TrackedPod:
 
     `young_siblings` were made just before it: by their age alone they could be taken for its successors. `forced_at` is
     when it was about to be deleted past its budgets. `group` names the group that it restarts with. `returns`: how
-    often a pod of its owner was put back on the node up to this one.
+    often a pod of its owner was put back on the node up to this one. `part`: of which graph's component it is.
     """
 
     ref: PodRef
@@ -30,6 +31,7 @@ class TrackedPod:
     forced_at: datetime | None = None
     group: str | None = None
     returns: int = 0
+    part: Part | None = None
 
     @property
     def unit(self) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from hangar.domain.drain.disruption import budgets_of, loss_of, parts_of
 from hangar.domain.drain.duration import Expected, expected
+from hangar.domain.drain.naming import workload_of
 from hangar.domain.drain.preflight import Choices, Obstacle, Since, obstacles
 from hangar.domain.drain.selection import Move, Skip, SkipReason, select
 from hangar.domain.drain.warnings import Prospect, warnings_of
@@ -91,6 +92,8 @@ def _move(pod: Pod, verdict: Verdict, view: View) -> PlannedMove:
         group=f"{group} ({group_size(group.owner_uid, view)} pods)" if group is not None else None,
         requests=pod.requests,
         why=why,
+        workload=workload_of(pod.part, view),
+        component=pod.part.component if pod.part is not None else None,
     )
 
 

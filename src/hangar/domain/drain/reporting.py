@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hangar.domain.decision import Accepted, Blocker, Fact, Progress, Rows
 from hangar.domain.drain.moves import Tally, TrackedPod, match_successors, rescheduled_count, tally, units
+from hangar.domain.drain.naming import as_facts
 from hangar.domain.drain.selection import Skip, select
 from hangar.domain.ids import NodeName, OperationId, PodUid
 from hangar.domain.owners import name_of
@@ -89,10 +90,12 @@ def details(state: DrainState) -> dict[str, Fact]:
     """
     count = state.tally()
     terminating, unknown = _sent(state, count)
-    moved: Rows = [each.as_facts() for each in match_successors(count.evicted, state.view)]
-    left: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in count.left]
+    moved: Rows = [
+        each.as_facts() | as_facts(each.pod.part, state.view) for each in match_successors(count.evicted, state.view)
+    ]
+    left: Rows = [_row(each, state.view) for each in count.left]
     tracked = sorted(state.pods.values(), key=lambda each: each.ref)
-    forced: Rows = [{"pod": str(each.ref), "uid": each.ref.uid} for each in tracked if each.forced_at is not None]
+    forced: Rows = [_row(each, state.view) for each in tracked if each.forced_at is not None]
     found: dict[str, Fact] = {
         "moved": moved,
         "left": left,
@@ -128,10 +131,13 @@ def _rows(pods: tuple[Pod, ...], view: View) -> Rows:
     rows: Rows = []
     for pod in pods:
         owner = view.snapshot.top_owner(pod)
-        rows.append(
-            {"pod": str(pod.ref), "uid": pod.ref.uid, "owner": name_of(owner, pod.ref.namespace) if owner else None}
-        )
+        whose = name_of(owner, pod.ref.namespace) if owner else None
+        rows.append({"pod": str(pod.ref), "uid": pod.ref.uid, "owner": whose, **as_facts(pod.part, view)})
     return rows
+
+
+def _row(each: TrackedPod, view: View) -> dict[str, str | int | None]:
+    return {"pod": str(each.ref), "uid": each.ref.uid, **as_facts(each.part, view)}
 
 
 def _skipped(state: DrainState) -> Rows:

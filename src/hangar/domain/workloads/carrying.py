@@ -1,6 +1,6 @@
 """Carrying out a change of a workload's number: made once, then waited for on every connected cluster."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias, TypeVar
 
@@ -10,8 +10,23 @@ from hangar.domain.kind import param
 from hangar.domain.limits import DEADLINE_MAX_S, DEADLINE_MIN_S, NODE_DEADLINE_DEFAULT_S, READY_DEADLINE_DEFAULT_S
 from hangar.domain.operation import Phase
 from hangar.domain.workloads.kind import Change, Decided, Hold, WorkloadJob
-from hangar.domain.workloads.rollout import UNIT, away, followers, per_cluster, progress
+from hangar.domain.workloads.rivals import warnings
+from hangar.domain.workloads.rollout import (
+    UNIT,
+    away,
+    changed_back,
+    connected,
+    followers,
+    per_cluster,
+    progress,
+    reverts,
+    stand_until,
+    watched,
+)
 from hangar.domain.workloads.workload import DeploymentState, Workload
+
+OVERRIDE = param("go on although an autoscaler or a planner writes the same number; needs a reason")
+"""Of a parameter `override`; the reason stands beside the parameters of a request."""
 
 Until: TypeAlias = Literal["written", "ready"]
 
@@ -20,6 +35,7 @@ Until: TypeAlias = Literal["written", "ready"]
 class RolloutParams:
     """What a caller may choose of every change that is waited for."""
 
+    override: bool = field(default=False, metadata=OVERRIDE)
     until: Until = field(
         default="written",
         metadata=param("succeed when the connected clusters have written it, or when its replicas are ready there too"),
@@ -27,8 +43,8 @@ class RolloutParams:
     deadline_s: int | None = field(
         default=None,
         metadata=param(
-            f"fail if it is not done this long after it started; by default {NODE_DEADLINE_DEFAULT_S}, "
-            f"{READY_DEADLINE_DEFAULT_S} with until ready",
+            f"fail if it is not done this long after it started; by default {NODE_DEADLINE_DEFAULT_S // 60}m, "
+            f"{READY_DEADLINE_DEFAULT_S // 3600}h with until ready",
             least=DEADLINE_MIN_S,
             most=DEADLINE_MAX_S,
         ),
@@ -37,10 +53,15 @@ class RolloutParams:
 
 @dataclass(frozen=True, slots=True)
 class RolloutMemory:
-    """What must not be forgotten: that the change is made, and what each cluster was to have before."""
+    """What must not be forgotten: that the change is made, and what each cluster was to have before, as of when.
+
+    `stands_since` is when all of it was there for the first time, in spite of somebody who may put it back.
+    """
 
     is_made: bool = False
     before: dict[str, int] = field(default_factory=dict)
+    revs: dict[str, int] = field(default_factory=dict)
+    stands_since: datetime | None = None
 
 
 def deadline_s(params: RolloutParams) -> int:
@@ -55,7 +76,9 @@ R = TypeVar("R", bound=RolloutParams)
 
 def begin(job: WorkloadJob[R, RolloutMemory], workload: Workload, change: Change) -> Decided[RolloutMemory]:
     """Make the change, and remember what was wanted before."""
-    memory = RolloutMemory(is_made=True, before={each.cluster: each.desired for each in workload.deployments})
+    before = {str(each.cluster): each.desired for each in workload.deployments}
+    revs = {str(each.cluster): each.desired_rev for each in workload.deployments}
+    memory = RolloutMemory(is_made=True, before=before, revs=revs)
     waits = Progress(0, len(workload.deployments), UNIT, "placing")
     return Decided(Go(memory, waits, recheck_at=job.deadline_at), (change,))
 
@@ -69,17 +92,28 @@ def follow(
     details: dict[str, Fact] = {
         "clusters": per_cluster(workload.deployments),
         "offline": [str(each) for each in away(workload)],
+        "warnings": warnings(workload),
     }
     if not seen.blockers:
+        since = job.memory.stands_since or now
+        until = min(stand_until(since), job.deadline_at)
+        waits = watched(connected(workload), job.memory.revs) if job.memory.is_made else ()
+        if waits and now < until and not job.is_cancelled:
+            memory = replace(job.memory, stands_since=since)
+            return Decided(Go(memory, replace(seen, blockers=waits), blockers=waits, recheck_at=until))
         message = f"{what}{followers(away(workload))}"
         return Decided(End(Phase.SUCCEEDED, "applied", message, job.memory, seen, details))
     if job.is_cancelled:
         return _withdrawn(job, workload, seen, details)
+    if job.memory.is_made and (texts := reverts(connected(workload), job.memory.revs, until_ready=until_ready)):
+        message = f"{seen.message}; {changed_back(texts)}"
+        return Decided(End(Phase.FAILED, "reverted", message, job.memory, seen, details))
     if now >= job.deadline_at:
         rest = listed([sentence(each) for each in seen.blockers])
         message = f"{seen.message}; not {job.params.until} in time: {rest}. What is wanted stays, and is written later"
         return Decided(End(Phase.FAILED, "deadline_exceeded", message, job.memory, seen, details))
-    return Decided(Go(job.memory, seen, blockers=seen.blockers, recheck_at=job.deadline_at))
+    memory = replace(job.memory, stands_since=None)
+    return Decided(Go(memory, seen, blockers=seen.blockers, recheck_at=job.deadline_at))
 
 
 def refused(job: WorkloadJob[R, RolloutMemory], fail: Fail) -> Decided[RolloutMemory]:

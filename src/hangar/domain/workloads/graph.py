@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
+
+from hangar.domain.ids import OperationId, WorkloadName
 
 
 class Role(StrEnum):
@@ -27,12 +30,26 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Adapter:
+    """The scaling adapter of a component: the object that owns its number, and writes it into the graph.
+
+    `version` changes whenever the object does; `written_by` is the field manager that set the number.
+    """
+
+    name: str
+    uid: str
+    version: str
+    replicas: int
+    written_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Component:
     """One component. `replicas` is what is asked for; `node_count` the pods of one replica, a gang where more than one.
 
-    `gpus_per_pod` None means that it cannot be counted. `has_adapter`: its number is written by a scaling adapter.
-    `pods` are its pods that have not finished, terminating ones too. `written_by` is the field manager that set the
-    number, None where nobody owns it.
+    `gpus_per_pod` None means that it cannot be counted. `has_adapter`: its number is written by a scaling adapter,
+    `adapter`, which is None where it is missing. `pods` are its pods that have not finished, terminating ones too.
+    `written_by` is the field manager that set the number, None where nobody owns it.
     """
 
     name: str
@@ -41,6 +58,7 @@ class Component:
     node_count: int = 1
     gpus_per_pod: int | None = 0
     has_adapter: bool = False
+    adapter: Adapter | None = None
     counts: Counts | None = None
     pods: int = 0
     written_by: str | None = None
@@ -57,6 +75,36 @@ class GraphRef:
         return f"{self.namespace}/{self.name}"
 
 
+class RivalKind(StrEnum):
+    """What else may write the numbers of a graph."""
+
+    HPA = "HorizontalPodAutoscaler"
+    KEDA = "ScaledObject"
+    PLANNER = "Planner"
+    GITOPS = "GitOps"  # it puts back what its repository says
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Rival:
+    """Somebody else who writes the number of a component; `component` None: of any component of the graph."""
+
+    kind: RivalKind
+    name: str
+    component: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """Why a revision of what is desired is not on a graph yet, in its operator's words."""
+
+    rev: int
+    code: str
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """One graph. `version` changes whenever the object does (its resourceVersion).
@@ -64,7 +112,9 @@ class Graph:
     `applied_rev` is the revision of the desired state that was written last, from our annotation; None: never.
     `is_observed`: the graph's operator has seen this generation. `rollout` is the phase of a rolling update, empty
     where there is none. `unready` says why it does not count as ready, in its operator's words; None where it does.
-    `is_paused` is the mark by which somebody asks its operator to leave it alone.
+    `is_paused` is the mark by which somebody asks its operator to leave it alone. `is_ours`: Wingsmith has created it,
+    from a template. `rivals` are others that write its numbers. `drains` are the node drains that move pods of it:
+    only the hub is told of them.
     """
 
     ref: GraphRef
@@ -77,19 +127,40 @@ class Graph:
     rollout: str = ""
     unready: str | None = None
     is_paused: bool = False
+    is_ours: bool = False
+    rivals: tuple[Rival, ...] = ()
+    drains: tuple[OperationId, ...] = ()
 
     def component(self, name: str) -> Component | None:
         """Return a component by its name, None where there is none."""
         return next((each for each in self.components if each.name == name), None)
 
 
+Document: TypeAlias = Mapping[str, object]
+"""An object as Kubernetes takes it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """What the hub wants of a graph: the count of each component that it decides, as of a revision."""
+    """What the hub wants of a graph: the count of each component that it decides, as of a revision.
+
+    `template` is what to create where there is no such graph: a whole object of either version, its counts and its
+    name to be filled in. None: a graph that is not there is waited for.
+    """
 
     ref: GraphRef
     rev: int
     counts: Mapping[str, int] = field(default_factory=dict)
+    workload: WorkloadName | None = None
+    template: Document | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A graph that is to be deleted: one that Wingsmith had created, and that serves no workload any more."""
+
+    ref: GraphRef
+    uid: str
 
 
 SETTLED_ROLLOUTS = ("", "Completed")

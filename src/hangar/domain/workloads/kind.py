@@ -1,13 +1,13 @@
 """What a type of operation on a workload is: it is decided in the hub, on the workload with all its deployments."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from hangar.domain.decision import End, Fail, Go
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
-from hangar.domain.workloads.workload import Workload
+from hangar.domain.workloads.workload import Deployment, Workload
 
 P = TypeVar("P")
 M = TypeVar("M")
@@ -15,7 +15,11 @@ M = TypeVar("M")
 
 @dataclass(frozen=True, slots=True)
 class SetReplicas:
-    """Let the global number be this one; whatever was held is placed anew."""
+    """Let the global number be this one; what was held is placed anew.
+
+    A cluster that is drained keeps what it still serves, as far as that is not more than the number: a drain that
+    failed on its way is taken up by another drain, and not by dropping what nobody has taken over.
+    """
 
     replicas: int
 
@@ -83,7 +87,8 @@ class WorkloadKind(Generic[P, M]):
 
     `params` and `memory` are as those of a `Kind`. `touches` names the clusters whose leave it needs. `refuse` says
     why one must not be made now; None lets it be. `deadline_s` is after how long it fails. `is_per_cluster`: it is
-    about one deployment, by its cluster.
+    about one deployment, by its cluster. `needs_room`: when it begins it looks at how much more each cluster could run.
+    `asks_for` is what of it may need more of the project's quota, None where nothing does.
     """
 
     name: str
@@ -96,6 +101,8 @@ class WorkloadKind(Generic[P, M]):
     touches: Callable[[Workload, ClusterName | None], tuple[ClusterName, ...]]
     deadline_s: Callable[[P], int]
     is_per_cluster: bool = False
+    needs_room: bool = False
+    asks_for: Callable[[P, ClusterName | None], Change | None] = field(default=lambda _params, _cluster: None)
     needs: Literal["scale"] = "scale"
     runs_in: Literal["hub"] = "hub"
 
@@ -108,7 +115,7 @@ def changed(workload: Workload, change: Change) -> Workload:
     """Return a workload after a change; its numbers are still to be derived."""
     match change:
         case SetReplicas(replicas=replicas):
-            loose = tuple(replace(each, held=None) for each in workload.deployments)
+            loose = tuple(replace(each, held=_still_held(each, replicas)) for each in workload.deployments)
             return replace(workload, replicas=replicas, deployments=loose)
         case SetPaused(on=on):
             loose = tuple(replace(each, held=None) for each in workload.deployments)
@@ -126,3 +133,9 @@ def changed(workload: Workload, change: Change) -> Workload:
         case Hold(cluster=cluster, replicas=held):
             rows = (replace(each, held=held) if each.cluster == cluster else each for each in workload.deployments)
     return replace(workload, deployments=tuple(rows))
+
+
+def _still_held(deployment: Deployment, replicas: int) -> int | None:
+    if deployment.drained_by is None or deployment.held is None:
+        return None
+    return min(deployment.held, replicas) or None

@@ -1,11 +1,15 @@
 """Rollout: what an operation on a workload waits for until its clusters have what is wanted, and how it says so."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from hangar.domain.blockers import blocker
 from hangar.domain.decision import Blocker, Progress, Rows
 from hangar.domain.ids import ClusterName
+from hangar.domain.limits import RIVAL_WATCH_S
+from hangar.domain.workloads.graph import has_drifted
 from hangar.domain.workloads.placement import Division, Misfit
+from hangar.domain.workloads.rivals import changer_of, rivals_of
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload
 
 UNIT = "deployments"
@@ -34,27 +38,84 @@ def waiting(deployment: Deployment, *, until_ready: bool) -> Blocker | None:
     """Return what a deployment is waited for, None where it is done."""
     subject = f"{deployment.cluster}/{deployment.ref}"
     graph = deployment.graph
-    if graph is None or deployment.shape is None:
+    unwritten = deployment.unwritten
+    why = "" if unwritten is None else f": {unwritten.why} ({unwritten.code})"
+    if deployment.is_spared:
+        return None
+    if deployment.described is None or deployment.shape is None:
         return blocker("graph_missing", subject)
+    if graph is None:
+        return blocker("not_created", subject, wants=deployment.desired, why=why)
     if graph.is_paused:
         return blocker("graph_paused", subject)
     if deployment.state is DeploymentState.DRIFTED:
         return blocker("drifted", subject, by=drifters(deployment), wants=deployment.desired)
     if not deployment.is_written:
-        return blocker("not_written", subject, wants=deployment.desired)
+        return blocker("not_written", subject, wants=deployment.desired, why=why)
     if not until_ready or deployment.is_converged:
         return None
-    why = f": {graph.unready}" if graph.unready else ""
-    return blocker("not_ready", subject, has=deployment.ready, needs=deployment.desired, why=why)
+    reason = f": {graph.unready}" if graph.unready else ""
+    return blocker("not_ready", subject, has=deployment.ready, needs=deployment.desired, why=reason)
+
+
+def reverts(deployments: Iterable[Deployment], revs: Mapping[str, int], *, until_ready: bool) -> list[str]:
+    """Return what was changed back of what an operation wrote, where nothing else is waited for; else nothing.
+
+    `revs` are the deployments' revisions by cluster before it wrote: one that still has it was not written by it.
+    """
+    texts = []
+    for each in deployments:
+        if waiting(each, until_ready=until_ready) is None:
+            continue
+        text = reverted(each) if each.desired_rev != revs.get(each.cluster) else None
+        if text is None:
+            return []
+        texts.append(text)
+    return texts
+
+
+def watched(deployments: Iterable[Deployment], revs: Mapping[str, int]) -> tuple[Blocker, ...]:
+    """Return which of what an operation wrote somebody else writes too, so that it has to stand for a while.
+
+    `revs` are as those of `reverts`.
+    """
+    return tuple(
+        blocker("rival_watched", f"{each.cluster}/{each.ref}", rival=str(rivals[0]), watch_s=int(RIVAL_WATCH_S))
+        for each in deployments
+        if each.desired_rev != revs.get(each.cluster) and (rivals := rivals_of(each))
+    )
+
+
+def stand_until(since: datetime) -> datetime:
+    """Return until when what is there since an instant has to stand before it counts."""
+    return since + timedelta(seconds=RIVAL_WATCH_S)
+
+
+def reverted(deployment: Deployment) -> str | None:
+    """Return who has changed what was written on a deployment, and to what; None where it is as it was written."""
+    subject, unwritten = f"{deployment.cluster}/{deployment.ref}", deployment.unwritten
+    if unwritten is not None and unwritten.code == "reverted":
+        return f"{subject}: {unwritten.why}"
+    graph, wanted = deployment.graph, deployment.wanted
+    if graph is None or wanted is None or not has_drifted(graph, wanted):
+        return None
+    texts = []
+    for name, count in wanted.counts.items():
+        part = graph.component(name)
+        if part is None:
+            texts.append(f"{name} is not there any more")
+        elif part.replicas != count:
+            texts.append(f"{changer_of(deployment, name)} has set {name} to {part.replicas} instead of {count}")
+    return f"{subject}: {', '.join(texts)}"
 
 
 def drifters(deployment: Deployment) -> list[str]:
-    """Return who has changed the numbers of a deployment, by their field managers."""
+    """Return who has changed the numbers of a deployment, rivals behind their field managers, or else those."""
     graph, wanted = deployment.graph, deployment.wanted
     if graph is None or wanted is None:
         return []
     names = {
-        part.written_by or "somebody"
+        changer_of(deployment, name)
         for name, count in wanted.counts.items()
         if (part := graph.component(name)) is not None and part.replicas != count
     }
@@ -90,6 +151,11 @@ def followers(clusters: Sequence[ClusterName]) -> str:
         return ""
     verb = "is" if len(clusters) == 1 else "are"
     return f"; {', '.join(clusters)} {verb} offline and will follow"
+
+
+def changed_back(texts: Sequence[str]) -> str:
+    """Return the end of a sentence on what was changed back, out of what `reverts` says."""
+    return f"changed back: {'; '.join(texts)}. What is wanted stays, and is not written again by itself"
 
 
 def misfit_text(misfit: Misfit) -> str:

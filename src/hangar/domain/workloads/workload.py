@@ -1,11 +1,11 @@
 """A workload over all its clusters: what is wanted of each, derived from a few inputs, and how far each is."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
-from hangar.domain.workloads.graph import Desired, Graph, GraphRef, has_drifted, is_converged
+from hangar.domain.workloads.graph import Desired, Graph, GraphRef, Unwritten, has_drifted, is_converged
 from hangar.domain.workloads.placement import Misfit, Policy, Site, place
 from hangar.domain.workloads.shape import Shape, counts_of, gpus_per_replica, ready_replicas
 
@@ -26,7 +26,10 @@ class Deployment:
 
     `drained_by` is the operation that took the cluster out of the placement. `held` keeps the number where it is,
     whatever the placement says: while a drain hands over, and where a cancelled operation left it. `shape` is None
-    until the graph was seen; `room` is how many replicas more the cluster could run, None where that is not known.
+    until the graph was seen; `room` is how many replicas more the cluster could run, None where that is not known or
+    was not looked up, as of `silent_s` seconds ago where it is offline.
+    `told` is what its operator said last of why it has not written something. `planned` is the graph that the
+    workload's template would make, where the graph itself is made from it.
     """
 
     cluster: ClusterName
@@ -38,7 +41,25 @@ class Deployment:
     held: int | None = None
     graph: Graph | None = None
     is_online: bool = True
-    room: int | None = None
+    room: int | None = field(default=None, compare=False)
+    silent_s: int | None = field(default=None, compare=False)
+    told: Unwritten | None = None
+    planned: Graph | None = None
+
+    @property
+    def unwritten(self) -> Unwritten | None:
+        """Return why what is wanted now is not written, where its operator has said so."""
+        return self.told if self.told is not None and self.told.rev == self.desired_rev else None
+
+    @property
+    def described(self) -> Graph | None:
+        """Return the graph, or the one that is to be created: for what its replicas are, not for how they are."""
+        return self.graph or self.planned
+
+    @property
+    def is_spared(self) -> bool:
+        """Tell whether there is no graph, and need not be one: it would be created to run nothing."""
+        return self.graph is None and self.planned is not None and self.shape is not None and self.desired == 0
 
     @property
     def wanted(self) -> Desired | None:
@@ -50,6 +71,8 @@ class Deployment:
     @property
     def is_written(self) -> bool:
         """Tell whether the graph carries what is wanted, whether or not it is ready by now."""
+        if self.is_spared:
+            return True
         wanted = self.wanted
         if self.graph is None or wanted is None or self.graph.applied_rev != wanted.rev:
             return False
@@ -59,13 +82,13 @@ class Deployment:
     def is_converged(self) -> bool:
         """Tell whether what is wanted runs and is ready."""
         wanted = self.wanted
-        return self.graph is not None and wanted is not None and is_converged(self.graph, wanted)
+        return self.is_spared or (self.graph is not None and wanted is not None and is_converged(self.graph, wanted))
 
     @property
     def is_empty(self) -> bool:
         """Tell whether no pod of a scaled component is left, terminating ones too."""
         if self.graph is None or self.shape is None:
-            return False
+            return self.is_spared
         return all((part := self.graph.component(name)) is None or part.pods == 0 for name in self.shape)
 
     @property
@@ -77,9 +100,9 @@ class Deployment:
     def state(self) -> DeploymentState:
         """Return how it is."""
         wanted = self.wanted
-        if self.graph is None or wanted is None:
+        if self.described is None or wanted is None:
             return DeploymentState.MISSING
-        if has_drifted(self.graph, wanted):
+        if self.graph is not None and has_drifted(self.graph, wanted):
             return DeploymentState.DRIFTED
         if not self.is_converged:
             return DeploymentState.RECONCILING
@@ -136,8 +159,8 @@ def derived(workload: Workload, rev: int, *, is_renewed: bool = False) -> Worklo
 def gpus_of(deployments: Iterable[Deployment]) -> int | None:
     """Return how many GPUs one replica needs, as the first deployment that can tell says; None where none can."""
     for each in deployments:
-        if each.graph is not None and each.shape is not None:
-            gpus = gpus_per_replica(each.graph, each.shape)
+        if each.described is not None and each.shape is not None:
+            gpus = gpus_per_replica(each.described, each.shape)
             if gpus is not None:
                 return gpus
     return None

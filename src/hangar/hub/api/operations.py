@@ -24,10 +24,11 @@ from hangar.hub.tail import wait_for_change
 from hangar.hub.usecases.cancel import cancel
 from hangar.hub.usecases.feed import list_operation_events
 from hangar.hub.usecases.foresee import ask, offline, read_answer
+from hangar.hub.usecases.foresee_workload import foresee_workload
 from hangar.hub.usecases.queries import OperationFilters, get_operation, list_operations
 from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.submit import submit
-from hangar.wire import shown
+from hangar.wire import plans, shown
 
 router = APIRouter(prefix="/v1/operations", tags=["operations"], dependencies=[Depends(known_parameters)])
 
@@ -46,7 +47,10 @@ class _Encoded(msgspec.Struct, frozen=True):
     summary="Create an operation",
     responses={
         202: {"model": shown.Operation},
-        200: {"model": shown.Operation | shown.Plan, "description": "The key's operation; with dry_run, the plan"},
+        200: {
+            "model": shown.Operation | plans.Plan | plans.WorkloadPlan,
+            "description": "The key's operation; with dry_run the plan, of which the `type` tells what it is done to",
+        },
     },
     openapi_extra=json_body(CreateOperation, {KEY_HEADER: "repeats of a request with one key are one operation"}),
 )
@@ -59,7 +63,7 @@ async def create(
     hub = hub_of(request)
     asked, key = await read_operation(request, hub.catalogue)
     if dry_run:
-        return json_response(await _foresee(request, hub, who, asked))
+        return json_response(await _plan(request, hub, who, asked))
     rules, now_us = hub.rules(), hub.time.now_us()
     submitted = await hub.store.write_async(lambda tx: submit(tx, who, asked, key, rules, now_us))
     bind_contextvars(operation=submitted.operation.id)
@@ -69,7 +73,16 @@ async def create(
     return json_response(submitted.operation, 202, headers)
 
 
-async def _foresee(request: Request, hub: Hub, who: Principal, asked: OperationRequest) -> shown.Plan:
+async def _plan(request: Request, hub: Hub, who: Principal, asked: OperationRequest) -> plans.Plan | plans.WorkloadPlan:
+    """Return the plan: of its operator, or what the hub decides itself."""
+    entry = hub.catalogue.entries.get(asked.type)
+    if entry is None or entry.runs_in != "hub":
+        return await _foresee(request, hub, who, asked)
+    rules, now_us = hub.rules(), hub.time.now_us()
+    return await hub.store.read_async(lambda c: foresee_workload(c, who, asked, rules, now_us))
+
+
+async def _foresee(request: Request, hub: Hub, who: Principal, asked: OperationRequest) -> plans.Plan:
     """Return the operator's plan. Raises CLUSTER_OFFLINE where it does not come within QUESTION_TIMEOUT_S."""
     rules = hub.rules()
     id_ = question_id(hub.time.now_us(), rules.randbits)

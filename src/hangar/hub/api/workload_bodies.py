@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, JsonValue
 
 from hangar.domain.ids import ClusterName
 from hangar.domain.limits import NAME_CHARS_MAX, REPLICAS_MAX
 from hangar.domain.workloads.placement import Bounds, Division, Policy, Weighing
 from hangar.hub.api.bodies import Name, StrictModel, Text
-from hangar.hub.usecases.workloads import Binding, WorkloadRequest
+from hangar.hub.usecases.check_workloads import Binding
+from hangar.hub.usecases.workloads import WorkloadRequest
 from hangar.hub.validation import check_name
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
@@ -69,6 +70,11 @@ class PutWorkload(StrictModel):
     deployments: list[PutDeployment] | None = Field(
         default=None, description="all graphs that serve it, one a cluster; null leaves them"
     )
+    template: dict[str, JsonValue] | None = Field(
+        default=None,
+        description="a whole DynamoGraphDeployment, v1beta1 or v1alpha1, without status, of which graphs are created "
+        "that are not there; its name and namespace are those of each deployment. Null leaves it",
+    )
 
 
 class PatchWorkload(StrictModel):
@@ -101,6 +107,7 @@ def request_of(body: PutWorkload) -> WorkloadRequest:
         bindings=None
         if body.deployments is None
         else tuple(Binding(each.cluster, each.namespace, each.graph) for each in body.deployments),
+        template=body.template,
     )
 
 

@@ -11,6 +11,7 @@ from hangar.hub.api.context import hub_of
 from hangar.hub.api.openapi import json_body
 from hangar.hub.api.queries import PageOf, known_parameters
 from hangar.hub.api.workload_bodies import PatchWorkload, PutProject, PutWorkload, checked_name, request_of
+from hangar.hub.usecases.list_deployments import DeploymentFilters, list_deployments
 from hangar.hub.usecases.projects import (
     QuotaFilters,
     apply_project,
@@ -19,15 +20,12 @@ from hangar.hub.usecases.projects import (
     list_projects,
     list_quotas,
 )
-from hangar.hub.usecases.show_workloads import (
-    DeploymentFilters,
-    WorkloadFilters,
-    list_deployments,
-    list_workloads,
-    show_workload,
-)
-from hangar.hub.usecases.workloads import apply_workload, delete_deployment, delete_workload, set_replicas
+from hangar.hub.usecases.remove_workloads import delete_deployment, delete_workload
+from hangar.hub.usecases.show_workloads import WorkloadFilters, list_workloads, show_workload
+from hangar.hub.usecases.workloads import apply_workload, set_replicas
 from hangar.wire import shown
+
+Keep = Annotated[bool, Query(description="leave graphs that Wingsmith created as they are, too")]
 
 router = APIRouter(prefix="/v1", tags=["workloads"], dependencies=[Depends(known_parameters)])
 
@@ -58,7 +56,7 @@ async def workload(request: Request, _who: Viewer, name: str) -> Response:
     openapi_extra=json_body(PutWorkload, {}),
 )
 async def put(request: Request, who: Admin, name: str) -> Response:
-    """Add a workload, or change what is given of it; graphs that it is bound to are adopted."""
+    """Add a workload, or change what is given of it; graphs that it is bound to are adopted, or made of a template."""
     hub = hub_of(request)
     checked_name(name)
     asked = request_of(await read_model(request, PutWorkload))
@@ -82,24 +80,37 @@ async def patch(request: Request, who: Maintainer, name: str) -> Response:
     return json_response(changed)
 
 
-@router.delete("/workloads/{name}", status_code=204, summary="Forget a workload")
-async def delete(request: Request, who: Admin, name: str) -> Response:
-    """Forget a workload and its deployments; their graphs stay as they are."""
+@router.delete("/workloads/{name}", summary="Delete a workload", responses={200: {"model": shown.Removal}})
+async def delete(request: Request, who: Admin, name: str, keep: Keep = False) -> Response:
+    """Delete a workload and its deployments. Graphs that Wingsmith created are removed, adopted ones are left alone."""
     hub = hub_of(request)
     now_us = hub.time.now_us()
-    await hub.store.write_async(lambda tx: delete_workload(tx, who, name, now_us))
-    return Response(status_code=204)
+    return json_response(
+        await hub.store.write_async(lambda tx: delete_workload(tx, who, name, now_us, keep=keep)),
+    )
 
 
 @router.delete(
-    "/workloads/{name}/deployments/{cluster}", status_code=204, summary="Forget a workload's deployment on a cluster"
+    "/workloads/{name}/deployments/{cluster}",
+    summary="Delete a workload's deployment on a cluster",
+    responses={200: {"model": shown.Removal}},
 )
-async def undeploy(request: Request, who: Admin, name: str, cluster: str) -> Response:
-    """Forget one deployment; its graph stays as it is, and the others take over its share."""
+async def undeploy(
+    request: Request,
+    who: Admin,
+    name: str,
+    cluster: str,
+    keep: Keep = False,
+    allow_outage: Annotated[bool, Query(description="delete it even if no other cluster serves the workload")] = False,
+) -> Response:
+    """Delete one deployment; the others take over its share. Its graph goes as with a whole workload."""
     hub = hub_of(request)
     now_us = hub.time.now_us()
-    await hub.store.write_async(lambda tx: delete_deployment(tx, who, name, cluster, now_us))
-    return Response(status_code=204)
+    return json_response(
+        await hub.store.write_async(
+            lambda tx: delete_deployment(tx, who, name, cluster, now_us, keep=keep, allow_outage=allow_outage)
+        )
+    )
 
 
 @router.get("/deployments", summary="List deployments", responses={200: {"model": shown.Page[shown.Deployment]}})
@@ -111,7 +122,7 @@ async def deployments(
     cluster: Annotated[str | None, Query(description="only in this cluster")] = None,
     state: Annotated[str | None, Query(description="only those that are so")] = None,
 ) -> Response:
-    """Return a page of deployments, by workload and cluster."""
+    """Return a page of deployments, by workload and cluster, and after them of the graphs that nobody has bound."""
     filters = DeploymentFilters(workload=workload, cluster=cluster, state=state)
     return json_response(await hub_of(request).store.read_async(lambda c: list_deployments(c, filters, page)))
 

@@ -80,6 +80,7 @@ class ClusterRecord:
     allowed: list[str]
     kubernetes_version: str | None
     operator_version: str | None
+    has_autoscaler: bool
     inventory_n: int
     rev: int
 

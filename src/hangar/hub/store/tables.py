@@ -145,6 +145,7 @@ runs = Table(
     Column("report_n", BigInteger, nullable=False),
     Column("memory", Json),
     Column("progress", Json),
+    Column("recheck_us", Micros),
     Column("rev", Rev, nullable=False, server_default="0", index=True),
 )
 
@@ -199,6 +200,7 @@ clusters = Table(
     Column("allowed", Json, nullable=False, server_default="[]"),
     Column("kubernetes_version", Text),
     Column("operator_version", Text),
+    Column("has_autoscaler", Boolean, nullable=False, server_default=text("false")),
     Column("inventory_n", BigInteger, nullable=False, server_default="0"),
     Column("rev", Rev, nullable=False, server_default="0"),
 )
@@ -237,11 +239,14 @@ workloads = Table(
     Column("paused_us", Micros),
     Column("policy", Json, nullable=False),
     Column("shape", Json),
+    Column("template", Json),
     Column("created_us", Micros, nullable=False),
     Column("rev", Rev, nullable=False, server_default="0"),
 )
 
 # `desired` follows from the workload and the rows of its other deployments; `desired_rev` says when it last changed.
+# `unwritten` is what the operator said last of why it has not written something. `templated`: its graph was not there
+# when it was bound, and is made from the workload's template.
 deployments = Table(
     "deployments",
     metadata,
@@ -254,6 +259,8 @@ deployments = Table(
     Column("held", BigInteger),
     Column("desired", BigInteger, nullable=False),
     Column("desired_rev", BigInteger, nullable=False),
+    Column("unwritten", Json),
+    Column("templated", Boolean, nullable=False, server_default=text("false")),
     Column("rev", Rev, nullable=False, server_default="0"),
     UniqueConstraint("cluster", "namespace", "graph"),
     Index(None, "cluster", "rev"),
@@ -269,4 +276,20 @@ graphs = Table(
     Column("doc", Json, nullable=False),
     Column("updated_us", Micros, nullable=False),
     Column("rev", Rev, nullable=False, server_default="0"),
+)
+
+# Graphs that Wingsmith had created and that are to go; a row lives until its operator says that the graph is gone.
+# `uid` None: it may be about to be created, and was never told of. `why` it is not gone yet, in its operator's words.
+removals = Table(
+    "removals",
+    metadata,
+    Column("cluster", Key, primary_key=True),
+    Column("namespace", Key, primary_key=True),
+    Column("name", Key, primary_key=True),
+    Column("uid", Key),
+    Column("why", Text),
+    Column("workload", Key, nullable=False),
+    Column("created_us", Micros, nullable=False),
+    Column("rev", Rev, nullable=False, server_default="0"),
+    Index(None, "cluster", "rev"),
 )

@@ -18,6 +18,7 @@ from hangar.hub.store.tables import (
     operations,
     projects,
     questions,
+    removals,
     runs,
     workloads,
 )
@@ -213,6 +214,11 @@ class Tx:
     def touch_graph(self, cluster: str, namespace: str, name: str) -> None:
         """Say that a graph changed: its operator told of that itself and is not woken."""
         self._touch(graphs, cluster, namespace, name)
+
+    def touch_removal(self, cluster: str, namespace: str, name: str) -> None:
+        """Say that a graph is to be removed: its cluster's operator is woken."""
+        self._touch(removals, cluster, namespace, name)
+        self.wake_cluster(cluster)
 
     def wake_cluster(self, cluster: str) -> None:
         """Wake a cluster's operator where no row is left to tell it by."""

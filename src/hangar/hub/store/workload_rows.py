@@ -7,14 +7,15 @@ import msgspec
 from sqlalchemy import Connection, and_, bindparam, select, update
 
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
-from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Role
+from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Rival, RivalKind, Role, Unwritten
 from hangar.domain.workloads.placement import Bounds, Division, Policy, Weighing
 from hangar.domain.workloads.shape import NoShape, default_shape, shape_problems
+from hangar.domain.workloads.template import template_graph
 from hangar.domain.workloads.workload import Deployment, Workload
 from hangar.hub.store.records import Query, StoredRow
 from hangar.hub.store.tables import IS_OPEN, clusters, deployments, graphs, operations, workloads
 from hangar.hub.store.tx import Tx
-from hangar.wire.operator import ComponentDoc, GraphDoc, JsonObject
+from hangar.wire.operator import ComponentDoc, GraphDoc, JsonObject, RivalDoc
 from hangar.wire.shown import ClusterBounds
 from hangar.wire.shown import Policy as PolicyDoc
 
@@ -25,6 +26,7 @@ class WorkloadRecord:
 
     workload: Workload
     shape: dict[str, int] | None
+    template: JsonObject | None
     paused_us: int | None
     created_us: int
     rev: int
@@ -70,8 +72,9 @@ def read_workloads(connection: Connection, query: Query) -> list[WorkloadRecord]
     rows = connection.execute(query).all()
     names = [row.name for row in rows]
     found: dict[str, list[Deployment]] = {name: [] for name in names}
+    templates = {row.name: row.template for row in rows}
     for row in connection.execute(SELECT_DEPLOYMENT.where(deployments.c.workload.in_(names))):
-        found[row.workload].append(_deployment_of(row))
+        found[row.workload].append(_deployment_of(row, templates[row.workload]))
     return [_record_of(row, found[row.name]) for row in rows]
 
 
@@ -88,7 +91,7 @@ def save_workload(tx: Tx, before: Workload, after: Workload, now_us: int) -> Non
         if known.get(each.cluster) == each:
             continue
         row = {"drained_by": each.drained_by, "held": each.held, "shape": _plain(each.shape)}
-        row |= {"desired": each.desired, "desired_rev": each.desired_rev}
+        row |= {"desired": each.desired, "desired_rev": each.desired_rev, "templated": each.planned is not None}
         keys = {"of_workload": after.name, "on_cluster": each.cluster}
         tx.connection.execute(_UPDATE_DEPLOYMENT, row | keys)
         tx.touch_deployment(after.name, each.cluster)
@@ -114,6 +117,9 @@ def graph_of(doc: GraphDoc) -> Graph:
         rollout=doc.rollout,
         unready=doc.unready,
         is_paused=doc.is_paused,
+        is_ours=doc.is_ours,
+        rivals=tuple(rival for each in doc.rivals if (rival := _rival_of(each)) is not None),
+        drains=tuple(map(OperationId, doc.drains)),
     )
 
 
@@ -160,13 +166,14 @@ def _record_of(row: StoredRow, found: Iterable[Deployment]) -> WorkloadRecord:
         is_paused=row.paused_us is not None,
         deployments=tuple(found),
     )
-    return WorkloadRecord(workload, row.shape, row.paused_us, row.created_us, row.rev, row.operation)
+    return WorkloadRecord(workload, row.shape, row.template, row.paused_us, row.created_us, row.rev, row.operation)
 
 
-def _deployment_of(row: StoredRow) -> Deployment:
+def _deployment_of(row: StoredRow, template: JsonObject | None) -> Deployment:
+    ref = GraphRef(row.namespace, row.graph)
     return Deployment(
         cluster=ClusterName(row.cluster),
-        ref=GraphRef(row.namespace, row.graph),
+        ref=ref,
         shape=row.shape,
         desired=row.desired,
         desired_rev=row.desired_rev,
@@ -174,6 +181,8 @@ def _deployment_of(row: StoredRow) -> Deployment:
         held=row.held,
         graph=None if row.doc is None else graph_of(msgspec.convert(row.doc, GraphDoc)),
         is_online=bool(row.online),
+        told=None if row.unwritten is None else msgspec.convert(row.unwritten, Unwritten),
+        planned=template_graph(template, ref) if row.templated and template is not None else None,
     )
 
 
@@ -190,6 +199,11 @@ def _component_of(doc: ComponentDoc) -> Component:
         pods=doc.pods,
         written_by=doc.written_by,
     )
+
+
+def _rival_of(doc: RivalDoc) -> Rival | None:
+    """Return a rival; of a kind that only a newer operator knows, None."""
+    return Rival(RivalKind(doc.kind), doc.name, doc.component) if doc.kind in set(RivalKind) else None
 
 
 def _plain(shape: Mapping[str, int] | None) -> dict[str, int] | None:

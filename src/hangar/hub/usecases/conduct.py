@@ -6,7 +6,7 @@ from dataclasses import replace
 import msgspec
 from sqlalchemy import bindparam, insert, update
 
-from hangar.clock import from_us
+from hangar.clock import from_us, to_us
 from hangar.domain.decision import End, Go
 from hangar.domain.ids import ClusterName, OperationId, WorkloadName
 from hangar.domain.operation import OPEN, Phase, check_transition
@@ -19,6 +19,7 @@ from hangar.hub.store.tables import IS_OPEN, operations, runs
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.store.workload_rows import find_workload, save_workload, workload_hold
 from hangar.hub.usecases.ending import end_operation, operation_subject
+from hangar.hub.usecases.rooms import weighed, with_room
 from hangar.hub.usecases.rules import Rules, us
 from hangar.hub.usecases.waiting import dated
 from hangar.wire.documents import progress_doc
@@ -108,10 +109,14 @@ def _decide(tx: Tx, kind: AnyWorkloadKind, record: OperationRecord, now_us: int)
         text = f"workload {record.target} is gone"
         end_operation(tx, record, Phase.FAILED, now_us, code="workload_gone", message=text)
         return False
-    decided = kind.decide(_job(kind, record), found.workload, from_us(now_us))
+    workload = found.workload
+    if record.memory is None:  # Only a beginning places anew by room: what runs by then is not to move again.
+        looks = with_room if kind.needs_room else weighed
+        workload = looks(tx.connection, workload, now_us)
+    decided = kind.decide(_job(kind, record), workload, from_us(now_us))
     if decided.changes:
         try:
-            change_workload(tx, found.workload, decided.changes, now_us)
+            change_workload(tx, workload, decided.changes, now_us)
         except MisfitError as error:
             text = f"{error}; nothing more was changed"
             end_operation(tx, record, Phase.FAILED, now_us, code="out_of_bounds", message=text)
@@ -146,8 +151,10 @@ def _store(tx: Tx, record: OperationRecord, go: Go[object], now_us: int) -> None
     before = record.progress
     stored = dated(before, progress, now_us)
     if stored == before and memory == record.memory:
-        return
-    tx.connection.execute(_UPDATE_RUN, {"wanted": record.id, "memory": memory, "progress": stored})
+        return  # then the time to look again is the one that is stored, too
+    values = {"memory": memory, "progress": stored}
+    values["recheck_us"] = None if go.recheck_at is None else to_us(go.recheck_at)
+    tx.connection.execute(_UPDATE_RUN, values | {"wanted": record.id})
     if before is None or (before["done"], before["message"]) != (progress["done"], progress["message"]):
         data = {"type": record.type, "target": record.target, "progress": progress}
         tx.event(EventType.OPERATION_PROGRESSED, operation_subject(record), now_us, op_id=record.id, data=data)

@@ -125,6 +125,8 @@ def event_from(columns: JsonObject) -> shown.Event:
         object=object_,
         operation=columns["op_id"],
         actor=columns["actor"],
-        message=event_sentence(EventType(columns["type"]), object_.name, columns["actor"], columns["data"]),
+        message=event_sentence(
+            EventType(columns["type"]), object_.name, columns["actor"], columns["data"], object_.cluster
+        ),
         data=columns["data"],
     )

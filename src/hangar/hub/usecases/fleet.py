@@ -145,4 +145,4 @@ def _is_asked(device: shown.Device, filters: DeviceFilters) -> bool:
         return False
     if filters.allocatable is None:
         return True
-    return (device.free > 0) is filters.allocatable
+    return bool(device.free) is filters.allocatable

@@ -1,4 +1,4 @@
-"""foresee: ask a cluster's operator what an operation would do, without making one."""
+"""foresee: ask a cluster's operator what an operation on a node would do, without making one."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,9 @@ from hangar.hub.store.tx import Tx
 from hangar.hub.usecases.requests import OperationRequest
 from hangar.hub.usecases.rules import Rules, us
 from hangar.hub.usecases.submit import check_free, check_request, resolve_allowed
-from hangar.wire import shown
+from hangar.wire import plans
 from hangar.wire.operator import AnswerDoc, JsonObject, QuestionDoc
-from hangar.wire.problems import FieldError, Problem, ProblemCode
+from hangar.wire.problems import Problem, ProblemCode
 
 _IS_OPEN = questions.c.answer.is_(None)
 _OPEN_OF_CLUSTER = select(questions).where(questions.c.cluster == bindparam("wanted"), _IS_OPEN)
@@ -47,9 +47,6 @@ def ask(tx: Tx, who: Principal, request: OperationRequest, id_: str, rules: Rule
     """
     require(who, Role.MAINTAINER)
     entry, params = check_request(request, rules)
-    if entry.runs_in == "hub":
-        text = f"is not for {entry.name}: only operations on nodes have a plan"
-        raise Problem(ProblemCode.INVALID_VALUE, f"dry_run: {text}", (FieldError("query.dry_run", text),))
     node = resolve_allowed(tx.connection, request, entry, params)
     cluster = node.cluster
     check_free(tx.connection, node_hold(cluster.name, node.uid), now_us)
@@ -91,7 +88,7 @@ def take_answer(tx: Tx, cluster: str, answer: AnswerDoc) -> None:
         tx.touch_question(answer.id, cluster)
 
 
-def read_answer(connection: Connection, asked: Asked, now_us: int) -> shown.Plan | None:
+def read_answer(connection: Connection, asked: Asked, now_us: int) -> plans.Plan | None:
     """Return the plan, or None while there is no answer. Raises UNSUPPORTED_KIND, NOT_FOUND or CLUSTER_OFFLINE."""
     stored = connection.execute(_ANSWER_OF, {"wanted": asked.id}).scalar_one_or_none()
     if stored is None:
@@ -101,7 +98,7 @@ def read_answer(connection: Connection, asked: Asked, now_us: int) -> shown.Plan
         raise offline(asked.cluster, f"cannot say: {answer.refusal}")
     about = {"type": asked.type, "target": asked.target, "cluster": asked.cluster, "params": asked.params}
     try:
-        return msgspec.convert(answer.plan | about | {"planned_at": milliseconds(now_us)}, shown.Plan)
+        return msgspec.convert(answer.plan | about | {"planned_at": milliseconds(now_us)}, plans.Plan)
     except msgspec.ValidationError as error:
         text = f"the plan of {asked.cluster}'s operator cannot be understood, it is of another release: {error}"
         raise Problem(ProblemCode.UNSUPPORTED_KIND, text) from error

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
 import msgspec
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
+from hangar.domain.workloads.graph import Unwritten
 from hangar.domain.workloads.rollout import drifters
 from hangar.domain.workloads.workload import Deployment, DeploymentState
 from hangar.hub.store.dialects import insert_or_replace
@@ -14,11 +14,9 @@ from hangar.hub.store.tables import deployments, graphs, workloads
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.store.workload_rows import SELECT_WORKLOAD, WorkloadRecord, read_workloads, save_workload, shape_for
 from hangar.hub.usecases.conduct import conduct_workloads
+from hangar.hub.usecases.removals import Key, note_unremoved, settle_removals
 from hangar.hub.usecases.rules import Rules
 from hangar.wire.operator import GraphDoc, InventoryRequest
-
-Key: TypeAlias = tuple[str, str]
-"""A graph's namespace and name."""
 
 
 def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, now_us: int) -> None:
@@ -31,6 +29,7 @@ def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, n
     if request.complete:
         gone = known.keys() - told.keys()
     changed = {key: doc for key, doc in told.items() if known.get(key) != doc}
+    settle_removals(tx, cluster, told, gone, now_us, is_complete=request.complete)
     gone &= known.keys()
     if not changed and not gone:
         return
@@ -44,12 +43,39 @@ def take_graphs(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, n
     for namespace, name in sorted(gone):
         here = (graphs.c.cluster == cluster, graphs.c.namespace == namespace, graphs.c.name == name)
         tx.connection.execute(delete(graphs).where(*here))
+    _want_anew(tx, cluster, gone)
     after = _read(tx, bound)
     if _learn_shapes(tx, after.values(), now_us):
         after = _read(tx, bound)
     for name, record in before.items():
         _tell(tx, cluster, record, after[name], now_us)
     conduct_workloads(tx, bound, rules, now_us)
+
+
+def take_unwritten(tx: Tx, cluster: str, request: InventoryRequest, rules: Rules, now_us: int) -> None:
+    """Note why what is desired is not written, as an operator tells it; what waits for that then says so too."""
+    if request.unwritten is None:
+        return
+    told = {(each.namespace, each.graph): Unwritten(each.rev, each.code, each.why) for each in request.unwritten}
+    concerned = []
+    for row in tx.connection.execute(select(deployments).where(deployments.c.cluster == cluster)).all():
+        unwritten = told.get((row.namespace, row.graph))
+        stored = None if unwritten is None else msgspec.to_builtins(unwritten)
+        if stored != row.unwritten:
+            here = (deployments.c.workload == row.workload, deployments.c.cluster == cluster)
+            tx.connection.execute(update(deployments).where(*here).values(unwritten=stored))
+            concerned.append(row.workload)
+    note_unremoved(tx, cluster, [each for each in request.unwritten if each.rev == 0])
+    conduct_workloads(tx, concerned, rules, now_us)
+
+
+def _want_anew(tx: Tx, cluster: str, gone: Iterable[Key]) -> None:
+    """Wake the operator for graphs that are gone and are made from templates: it is told to create them again."""
+    lost = set(gone)
+    templated = select(deployments).where(deployments.c.cluster == cluster, deployments.c.templated)
+    for row in tx.connection.execute(templated).all():
+        if (row.namespace, row.graph) in lost:
+            tx.touch_deployment(row.workload, cluster)
 
 
 def _known(tx: Tx, cluster: str, names: set[str] | None) -> Mapping[Key, GraphDoc]:

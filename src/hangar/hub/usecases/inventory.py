@@ -12,7 +12,7 @@ from hangar.hub.store.records import SELECT_OPERATION, OperationRecord, operatio
 from hangar.hub.store.tables import clusters, nodes, operations
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.usecases.fence import held_cluster
-from hangar.hub.usecases.graphs import take_graphs
+from hangar.hub.usecases.graphs import take_graphs, take_unwritten
 from hangar.hub.usecases.rules import Rules, us
 from hangar.wire.operator import InventoryAnswer, InventoryRequest, NodeDoc
 
@@ -49,6 +49,7 @@ def inventory(tx: Tx, cluster_name: str, request: InventoryRequest, rules: Rules
         _take(told, known.get(doc.name), doc)
     gone = set(known) - {each.name for each in request.nodes} if request.complete else set(request.gone)
     _drop(told, sorted(gone))
+    take_unwritten(tx, cluster_name, request, rules, now_us)
     take_graphs(tx, cluster_name, request, rules, now_us)
     tx.connection.execute(update(clusters).where(clusters.c.name == cluster_name).values(inventory_n=request.n))
     return InventoryAnswer(resync=False)

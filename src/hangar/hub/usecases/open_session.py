@@ -112,6 +112,7 @@ def _grant(tx: Tx, cluster: ClusterRecord, request: SessionRequest, rules: Rules
             allowed=sorted(set(request.allowed)),
             kubernetes_version=request.kubernetes_version or None,
             operator_version=request.operator_version or None,
+            has_autoscaler=request.has_autoscaler,
             inventory_n=0,
         )
     )

@@ -12,6 +12,7 @@ from hangar.hub.store.tables import IS_OPEN, clusters, operations
 from hangar.hub.store.tx import Tx
 from hangar.hub.usecases.desired import HAS_DESIRED
 from hangar.hub.usecases.foresee import HAS_QUESTIONS
+from hangar.hub.usecases.removals import HAS_REMOVALS
 from hangar.hub.usecases.sync import jobs_of
 from hangar.wire.operator import SyncAnswer, SyncRequest
 
@@ -31,6 +32,7 @@ _LEASE = select(
     exists().where(_IN_CLUSTER, IS_OPEN).correlate(clusters).label("has_open"),
     HAS_QUESTIONS.label("has_questions"),
     HAS_DESIRED.label("has_desired"),
+    HAS_REMOVALS.label("has_removals"),
 ).where(clusters.c.name == bindparam("wanted"))
 
 
@@ -51,7 +53,7 @@ def answer_if_online(connection: Connection, cluster: str, request: SyncRequest,
     lease = connection.execute(_LEASE, {"wanted": cluster}).first()
     if lease is None or (lease.session, lease.epoch) != (request.session, request.epoch) or not lease.online:
         return None
-    if not lease.has_open and not lease.has_questions and not lease.has_desired:
+    if not lease.has_open and not lease.has_questions and not lease.has_desired and not lease.has_removals:
         return SyncAnswer(seen=lease.newest_rev or 0, jobs=[])
     return jobs_of(connection, cluster, now_us)
 

@@ -1,16 +1,19 @@
-"""show_workloads: workloads and deployments as users see them, one or a page of many."""
+"""show_workloads: workloads as users see them with their deployments, one or a page of many."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import Connection, tuple_
+from sqlalchemy import Connection
 
 from hangar.domain.blockers import sentence
+from hangar.domain.workloads.graph import Graph
+from hangar.domain.workloads.rivals import rivals_of
 from hangar.domain.workloads.rollout import drifters, reach, waiting
 from hangar.domain.workloads.shape import asked_replicas
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload, gpus_of
-from hangar.hub.present import milliseconds, whole_seconds
+from hangar.hub.present import milliseconds, rival, whole_seconds
 from hangar.hub.store.records import feed_rev
-from hangar.hub.store.tables import deployments, workloads
+from hangar.hub.store.tables import workloads
 from hangar.hub.store.workload_rows import SELECT_WORKLOAD, WorkloadRecord, policy_doc, read_workloads
 from hangar.hub.usecases.paging import PageRequest, check_choice, next_token, position, raise_filters
 from hangar.hub.usecases.target_workload import resolve_workload
@@ -25,15 +28,6 @@ class WorkloadFilters:
     """What a listing of workloads is cut down to; None takes all."""
 
     project: str | None = None
-    state: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeploymentFilters:
-    """What a listing of deployments is cut down to; None takes all."""
-
-    workload: str | None = None
-    cluster: str | None = None
     state: str | None = None
 
 
@@ -62,35 +56,6 @@ def list_workloads(connection: Connection, filters: WorkloadFilters, page: PageR
     return shown.Page(items=kept, next_page_token=token, as_of=as_of)
 
 
-def list_deployments(
-    connection: Connection, filters: DeploymentFilters, page: PageRequest
-) -> shown.Page[shown.Deployment]:
-    """Return a page of deployments, by workload and cluster; it may come short.
-
-    Raises INVALID_FILTER, INVALID_PAGE_TOKEN.
-    """
-    errors: list[FieldError] = []
-    check_choice(errors, "state", filters.state, tuple(DeploymentState))
-    raise_filters(errors)
-    asked = asdict(filters)
-    after = position("deployments", asked, page.token, key_parts=2)
-    as_of = feed_rev(connection)
-    keys = _keys(connection, filters, after, page.size + 1)
-    names = sorted({workload for workload, _ in keys[: page.size]})
-    found = read_workloads(connection, SELECT_WORKLOAD.where(workloads.c.name.in_(names)))
-    records = {str(each.workload.name): each for each in found}
-    rows = [
-        present_deployment(records[workload], each)
-        for workload, cluster in keys[: page.size]
-        for each in records[workload].workload.deployments
-        if each.cluster == cluster
-    ]
-    last = keys[page.size - 1] if len(keys) > page.size else None
-    token = None if last is None else next_token("deployments", asked, list(last))
-    kept = [each for each in rows if filters.state in (None, each.state)]
-    return shown.Page(items=kept, next_page_token=token, as_of=as_of)
-
-
 def present_workload(record: WorkloadRecord) -> shown.Workload:
     """Return a workload as users see it."""
     workload = record.workload
@@ -105,6 +70,7 @@ def present_workload(record: WorkloadRecord) -> shown.Workload:
         paused_at=None if record.paused_us is None else milliseconds(record.paused_us),
         policy=policy_doc(workload.policy),
         shape=record.shape,
+        template=record.template,
         gpus_per_replica=gpus_of(workload.deployments),
         operation=record.operation,
         created_at=whole_seconds(record.created_us),
@@ -129,22 +95,29 @@ def present_deployment(record: WorkloadRecord, deployment: Deployment) -> shown.
         held=deployment.held,
         drained_by=deployment.drained_by,
         changed_by=drifters(deployment) if deployment.state is DeploymentState.DRIFTED else [],
+        rivals=[rival(each) for each in rivals_of(deployment)],
         message="" if wait is None else sentence(wait),
         shape=None if deployment.shape is None else dict(deployment.shape),
-        components=[
-            shown.DeployedComponent(
-                name=each.name,
-                role=each.role.value,
-                desired=None if wanted is None else wanted.counts.get(each.name),
-                replicas=each.replicas,
-                ready=None if each.counts is None else each.counts.ready,
-                pods=each.pods,
-            )
-            for each in (graph.components if graph is not None else ())
-        ],
+        components=present_components(graph, {} if wanted is None else wanted.counts),
+        drains=[] if graph is None else list(graph.drains),
         online=deployment.is_online,
         operation=record.operation,
     )
+
+
+def present_components(graph: Graph | None, desired: Mapping[str, int]) -> list[shown.DeployedComponent]:
+    """Return the components of a graph as users see them, with what is desired of each."""
+    return [
+        shown.DeployedComponent(
+            name=each.name,
+            role=each.role.value,
+            desired=desired.get(each.name),
+            replicas=each.replicas,
+            ready=None if each.counts is None else each.counts.ready,
+            pods=each.pods,
+        )
+        for each in (graph.components if graph is not None else ())
+    ]
 
 
 def _state(workload: Workload) -> str:
@@ -156,17 +129,3 @@ def _state(workload: Workload) -> str:
     if states & {DeploymentState.RECONCILING, DeploymentState.MISSING}:
         return "reconciling"
     return "running"
-
-
-def _keys(
-    connection: Connection, filters: DeploymentFilters, after: list[str] | None, limit: int
-) -> list[tuple[str, str]]:
-    key = (deployments.c.workload, deployments.c.cluster)
-    query = deployments.select().with_only_columns(*key).order_by(*key).limit(limit)
-    if filters.workload is not None:
-        query = query.where(deployments.c.workload == filters.workload)
-    if filters.cluster is not None:
-        query = query.where(deployments.c.cluster == filters.cluster)
-    if after is not None:
-        query = query.where(tuple_(*key) > tuple_(*after))
-    return [(row.workload, row.cluster) for row in connection.execute(query)]

@@ -77,7 +77,7 @@ def submit(tx: Tx, who: Principal, request: OperationRequest, key: str | None, r
             return Submitted(present.operation(earlier), is_replay=True)
     made = replace(_asked(who, request, entry, params), id=id_, created_us=created_us)
     if entry.runs_in == "hub":
-        record = replace(made, **asdict(workload_target(tx.connection, request, params, rules)))
+        record = replace(made, **asdict(workload_target(tx.connection, request, params, rules, now_us)))
     else:
         target = resolve_allowed(tx.connection, request, entry, params)
         record = replace(
@@ -238,9 +238,10 @@ def _conflict(holder: OperationRecord, now_us: int) -> Problem:
     because = f" ({holder.reason})" if holder.reason else ""
     so_far = f", so far: {progress.message}" if progress is not None and progress.message else ""
     of = f"{holder.cluster}/" if holder.target_uid is not None else ""
+    on = f" on {holder.cluster}" if holder.target_uid is None and holder.cluster is not None else ""
     return Problem(
         ProblemCode.CONFLICT,
-        f"{of}{holder.target} is held by {holder.type} {holder.id}, {holder.phase}, asked for {age_s} s "
+        f"{of}{holder.target} is held by {holder.type} {holder.id}{on}, {holder.phase}, asked for {age_s} s "
         f"ago by {holder.created_by}{because}{so_far}: wait for it, or cancel it with "
         f"`hgr operation cancel {holder.id}`",
         context={

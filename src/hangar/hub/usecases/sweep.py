@@ -6,7 +6,16 @@ from hangar.domain.limits import SWEEP_ROWS_MAX
 from hangar.domain.operation import Phase
 from hangar.hub.present import milliseconds
 from hangar.hub.store.records import SELECT_CLUSTER, SELECT_OPERATION, OperationRecord, cluster_of, operation_of
-from hangar.hub.store.tables import IS_OPEN, IS_OPERATED, clusters, deployments, idempotency, operations, questions
+from hangar.hub.store.tables import (
+    IS_OPEN,
+    IS_OPERATED,
+    clusters,
+    deployments,
+    idempotency,
+    operations,
+    questions,
+    runs,
+)
 from hangar.hub.store.tx import Tx
 from hangar.hub.usecases.conduct import conduct
 from hangar.hub.usecases.ending import end_operation
@@ -36,7 +45,8 @@ def _conduct_workloads(tx: Tx, rules: Rules, now_us: int) -> None:
     is_left = exists().where(
         deployments.c.workload == operations.c.target, away.c.name == deployments.c.cluster, not_(away.c.online)
     )
-    due = SELECT_OPERATION.where(IS_OPEN, not_(IS_OPERATED), or_(operations.c.deadline_us <= now_us, is_left))
+    recheck_us = func.coalesce(runs.c.recheck_us, operations.c.deadline_us)
+    due = SELECT_OPERATION.where(IS_OPEN, not_(IS_OPERATED), or_(recheck_us <= now_us, is_left))
     for row in tx.connection.execute(due.order_by(operations.c.id).limit(SWEEP_ROWS_MAX)).all():
         conduct(tx, operation_of(row), rules, now_us)
 

@@ -9,6 +9,7 @@ from hangar.hub.usecases.desired import NEWEST_DESIRED_REV, desired_of
 from hangar.hub.usecases.fence import held_cluster
 from hangar.hub.usecases.foresee import NEWEST_QUESTION_REV, open_questions
 from hangar.hub.usecases.presence import turn_online
+from hangar.hub.usecases.removals import NEWEST_REMOVAL_REV, removals_of
 from hangar.hub.usecases.rules import SECOND_US
 from hangar.wire.operator import JobDoc, SyncAnswer, SyncRequest
 
@@ -18,6 +19,7 @@ _NEWEST_REVS = select(
     _NEWEST_OPERATION_REV.scalar_subquery().label("of_operations"),
     NEWEST_QUESTION_REV.scalar_subquery().label("of_questions"),
     NEWEST_DESIRED_REV.scalar_subquery().label("of_desired"),
+    NEWEST_REMOVAL_REV.scalar_subquery().label("of_removals"),
 )
 _OPEN_OF_CLUSTER = SELECT_OPERATION.where(operations.c.cluster == bindparam("wanted"), IS_OPEN, IS_OPERATED).order_by(
     operations.c.id
@@ -45,10 +47,11 @@ def jobs_of(connection: Connection, cluster_name: str, now_us: int) -> SyncAnswe
     newest = connection.execute(_NEWEST_REVS, {"wanted": cluster_name}).one()
     rows = connection.execute(_OPEN_OF_CLUSTER, {"wanted": cluster_name})
     return SyncAnswer(
-        seen=max(newest.of_operations or 0, newest.of_questions or 0, newest.of_desired or 0),
+        seen=max(each or 0 for each in newest),
         jobs=[_job(operation_of(row), now_us) for row in rows],
         questions=[] if newest.of_questions is None else open_questions(connection, cluster_name),
         desired=[] if newest.of_desired is None else desired_of(connection, cluster_name),
+        removals=[] if newest.of_removals is None else removals_of(connection, cluster_name),
     )
 
 

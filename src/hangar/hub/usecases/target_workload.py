@@ -7,18 +7,30 @@ from sqlalchemy import Connection, select
 
 from hangar.domain.decision import Fail
 from hangar.domain.ids import ClusterName
-from hangar.domain.workloads.kind import AnyWorkloadKind, SetReplicas, changed
+from hangar.domain.workloads.kind import AnyWorkloadKind, changed
+from hangar.domain.workloads.workload import Workload
 from hangar.hub.store.records import find_cluster
 from hangar.hub.store.tables import workloads
 from hangar.hub.store.workload_rows import WorkloadRecord, find_workload, workload_hold
 from hangar.hub.usecases.quotas import check_quota
 from hangar.hub.usecases.requests import OperationRequest
+from hangar.hub.usecases.rooms import weighed
 from hangar.hub.usecases.rules import Rules
 from hangar.wire.operator import JsonObject
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 
 NEAR_MAX = 5
 """Names of other workloads that an error offers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an operation on a workload is asked to do, as far as it may begin whatever state things are in."""
+
+    kind: AnyWorkloadKind
+    params: object
+    workload: Workload
+    cluster: ClusterName | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +43,32 @@ class WorkloadTarget:
 
 
 def workload_target(
-    connection: Connection, request: OperationRequest, params: JsonObject, rules: Rules
+    connection: Connection, request: OperationRequest, params: JsonObject, rules: Rules, now_us: int
 ) -> WorkloadTarget:
     """Return what an operation is about, where it may begin.
 
     Names are looked up first, then what the clusters allow, then the state. Raises Problem: INVALID_VALUE, NOT_FOUND,
-    OPERATION_NOT_ALLOWED, WORKLOAD_PAUSED, QUOTA_EXCEEDED.
+    OPERATION_NOT_ALLOWED, WORKLOAD_PAUSED, RIVAL_OWNER, QUOTA_EXCEEDED.
     """
+    asked = asked_of(connection, request, params, rules, now_us)
+    workload, cluster = asked.workload, asked.cluster
+    if (fail := asked.kind.refuse(asked.params, workload, cluster)) is not None:
+        raise problem_of(fail, "params.replicas" if fail.code == "out_of_bounds" else "cluster")
+    if (change := asked.kind.asks_for(asked.params, cluster)) is not None:
+        check_quota(connection, workload, changed(workload, change))
+    return WorkloadTarget(workload.name, cluster, workload_hold(workload.name))
+
+
+def asked_of(connection: Connection, request: OperationRequest, params: JsonObject, rules: Rules, now_us: int) -> Asked:
+    """Return what an operation is asked to do. Raises Problem: INVALID_VALUE, NOT_FOUND, OPERATION_NOT_ALLOWED."""
     kind = rules.workload_kinds[request.type]
     cluster = _cluster_of(request, kind)
-    workload = resolve_workload(connection, request.target, path="target").workload
+    if params.get("override") and not (request.reason or "").strip():
+        text = "is missing: whoever overrides an autoscaler or a planner says why"
+        raise Problem(ProblemCode.INVALID_VALUE, f"reason: {text}", (FieldError("reason", text),))
+    workload = weighed(connection, resolve_workload(connection, request.target, path="target").workload, now_us)
     check_leave(connection, kind.touches(workload, cluster), f"{kind.name} of {workload.name}")
-    asked = msgspec.convert(params, kind.params)
-    if (fail := kind.refuse(asked, workload, cluster)) is not None:
-        raise problem_of(fail, "params.replicas" if fail.code == "out_of_bounds" else "cluster")
-    if isinstance(replicas := params.get("replicas"), int):
-        check_quota(connection, workload, changed(workload, SetReplicas(replicas)))
-    return WorkloadTarget(workload.name, cluster, workload_hold(workload.name))
+    return Asked(kind, msgspec.convert(params, kind.params), workload, cluster)
 
 
 def resolve_workload(connection: Connection, name: str, path: str) -> WorkloadRecord:
@@ -62,17 +83,18 @@ def resolve_workload(connection: Connection, name: str, path: str) -> WorkloadRe
 
 
 def check_leave(connection: Connection, clusters: tuple[ClusterName, ...], what: str, need: str = "scale") -> None:
-    """Raise OPERATION_NOT_ALLOWED, naming them, where clusters do not allow workloads to be scaled."""
+    """Raise OPERATION_NOT_ALLOWED, naming them, where clusters do not allow what is needed, `scale` or `deploy`."""
     refusing = []
     for name in clusters:
         cluster = find_cluster(connection, name)
         if cluster is None or need not in cluster.allowed:
             refusing.append(name)
     if refusing:
+        values = "`manage`" if need == "deploy" else "`scale` or `manage`"
         detail = (
             f"{what} needs `{need}`, which {', '.join(refusing)} {'does' if len(refusing) == 1 else 'do'} not allow; "
-            "nothing was changed anywhere. It is `cluster.workloads` in the chart of the operator there: `scale` or "
-            "`manage`. What Kubernetes does not grant the operator is not allowed either."
+            f"nothing was changed anywhere. It is `cluster.workloads` in the chart of the operator there: {values}. "
+            "What Kubernetes does not grant the operator is not allowed either."
         )
         context = {"clusters": list(refusing), "needs": need}
         raise Problem(ProblemCode.OPERATION_NOT_ALLOWED, detail, context=context)
@@ -82,6 +104,8 @@ def problem_of(fail: Fail, path: str) -> Problem:
     """Return the refusal of a request by its kind; `path` is the field that would have to be another."""
     if fail.code == "workload_paused":
         return Problem(ProblemCode.WORKLOAD_PAUSED, fail.message)
+    if fail.code == "rival_owner":
+        return Problem(ProblemCode.RIVAL_OWNER, fail.message)
     return Problem(ProblemCode.INVALID_VALUE, f"{path}: {fail.message}", (FieldError(path, fail.message),))
 
 

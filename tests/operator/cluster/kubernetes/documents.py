@@ -85,3 +85,12 @@ def a_bookmark(version: int, *, is_end: bool = False) -> bytes:
 
 def a_page(version: int, *items: Document, then: str = "") -> Document:
     return {"kind": "List", "metadata": {"resourceVersion": str(version), "continue": then}, "items": list(items)}
+
+
+def an_adapter(version: str, name: str = "chat-decode", *, at: int = 1, replicas: int = 2) -> Document:
+    """Return the scaling adapter of the component `decode` of the graph `chat`."""
+    metadata = {"namespace": "serving", "name": name, "uid": f"uid-{name}", "resourceVersion": str(at)}
+    of = {"name": "chat", "componentName" if version == "v1beta1" else "serviceName": "decode"}
+    kind = "DynamoGraphDeploymentScalingAdapter"
+    spec = {"dgdRef": of, "replicas": replicas}
+    return {"apiVersion": f"nvidia.com/{version}", "kind": kind, "metadata": metadata, "spec": spec}

@@ -65,16 +65,20 @@ NO_GRAPHS = Says(404, "404 page not found")
 """What a server says to the question for a version of a group that it does not have."""
 
 
+KEDA = "/apis/keda.sh/v1alpha1"
+DEVICES = "/apis/resource.k8s.io/v1"
+
+
 class FakeServer(httpx2.AsyncBaseTransport):
     """Replies from a script in its order; once it is through, requests hang.
 
-    `kinds` are replies to the question what is served of a version of NVIDIA's group: they need no place in the
-    script, and leave no trace.
+    `kinds` are replies to the question what is served of a version of NVIDIA's group, or of another group by its path:
+    they need no place in the script, and leave no trace.
     """
 
     def __init__(self, *script: Scripted) -> None:
         self.script = list(script)
-        self.kinds: dict[str, Scripted] = {"v1beta1": NO_GRAPHS, "v1alpha1": NO_GRAPHS}
+        self.kinds: dict[str, Scripted] = dict.fromkeys(("v1beta1", "v1alpha1", KEDA, DEVICES), NO_GRAPHS)
         self.asked: list[Asked] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

@@ -50,7 +50,7 @@ N1 = (NodeName("n1"), NodeUid("uid-n1"))
 P1 = PodRef("default", "p1", PodUid("uid-p1"))
 CONFLICT = Says(409, a_refusal(409, "the object has been modified"))
 FULL = Says(429, a_refusal(429, "cannot evict", causes=[{"reason": "DisruptionBudget", "message": "needs 1 has 1"}]))
-REFLECTORS = 11
+REFLECTORS = 12
 
 
 class Bench:

@@ -1,49 +1,18 @@
 """Writing what is desired of a graph, on a scripted API server: one patch, at the version that was decided on."""
 
-import asyncio
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
-from hangar.domain.decision import (
-    Accepted,
-    Answer,
-    Apply,
-    Busy,
-    Denied,
-    Gone,
-    Namesake,
-    Trouble,
-    Unknown,
-    Withheld,
-)
-from hangar.domain.snapshot import Snapshot
-from hangar.domain.workloads.graph import Graph, GraphRef
-from hangar.operator.cluster.kubernetes.adapter import KubernetesCluster
-from tests.operator.cluster.kubernetes.documents import Document, a_bookmark, a_graph, a_refusal, an_event
-from tests.operator.cluster.kubernetes.fake_server import (
-    Breaks,
-    FakeServer,
-    Says,
-    Scripted,
-    Stalls,
-    Streams,
-    a_config,
-    middle,
-)
-from tests.virtual_loop import LoopClock, pass_time, run_virtual
+from hangar.domain.decision import Accepted, Answer, Apply, Busy, Denied, Gone, Namesake, Trouble, Unknown, Withheld
+from tests.operator.cluster.kubernetes.documents import Document, a_graph, a_refusal
+from tests.operator.cluster.kubernetes.fake_server import Breaks, Says, Scripted, Stalls
+from tests.operator.cluster.kubernetes.graph_bench import CHAT, MISSING, PATHS, STALE, Bench, virtually
+from tests.virtual_loop import run_virtual
 
-OTHERS = 11
-CHAT = GraphRef("serving", "chat")
-PATHS = {
-    version: f"/apis/nvidia.com/{version}/namespaces/serving/dynamographdeployments/chat"
-    for version in ("v1beta1", "v1alpha1")
-}
-SERVED = Says(200, {"resources": [{"name": "dynamographdeployments"}]})
 STEP = Apply(CHAT, "uid-chat", "7", 42, {"decode": 4})
 
 
@@ -53,52 +22,6 @@ def beta(at: int = 7, replicas: int = 2, **parts: Any) -> Document:
 
 def alpha(at: int = 7, replicas: int = 2, **parts: Any) -> Document:
     return a_graph("v1alpha1", at=at, components={"decode": {"replicas": replicas}}, **parts)
-
-
-class Bench:
-    def __init__(self) -> None:
-        self.server = FakeServer()
-        self.cluster = KubernetesCluster(a_config(), LoopClock(), transport=self.server, jitter=middle)
-
-    @property
-    def snapshot(self) -> Snapshot:
-        snapshot = self.cluster.snapshot()
-        assert snapshot is not None
-        return snapshot
-
-    @property
-    def graph(self) -> Graph:
-        return self.snapshot.graphs[CHAT]
-
-    async def perform(self, step: Apply, *script: Scripted) -> Answer:
-        self.server.script = list(script)
-        return await self.cluster.perform(step, lambda: None)
-
-
-def virtually(
-    then: Callable[[Bench], Coroutine[Any, Any, None]], *seen: Document, version: str | None = "v1beta1"
-) -> None:
-    """Run with these graphs seen, of the one version that is served; None serves none."""
-
-    async def main() -> None:
-        bench = Bench()
-        if version is not None:
-            bench.server.kinds[version] = SERVED
-        empty = Streams((a_bookmark(10, is_end=True),))
-        graphs = Streams((*(an_event("ADDED", each) for each in seen), a_bookmark(10, is_end=True)))
-        bench.server.script = [*[empty] * OTHERS, graphs]
-        task = asyncio.create_task(bench.cluster.run(asyncio.Event()))
-        await pass_time(0.01)
-        bench.server.asked.clear()
-        try:
-            await then(bench)
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-            await bench.cluster.close()
-
-    run_virtual(main())
 
 
 @pytest.mark.parametrize(
@@ -122,9 +45,68 @@ def test_counts_are_one_patch_and_what_it_returns_is_seen_at_once(
     virtually(then, document(), version=version)
 
 
-STALE = Says(409, a_refusal(409, "the object has been modified", kind="dynamographdeployments"))
+@pytest.mark.parametrize(
+    ("version", "document", "expected"),
+    [
+        (
+            "v1beta1",
+            beta,
+            [
+                {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+                {"op": "test", "path": "/spec/components/1/name", "value": "decode"},
+                {"op": "add", "path": "/spec/components/1/replicas", "value": 4},
+            ],
+        ),
+        (
+            "v1alpha1",
+            alpha,
+            {"metadata": {"resourceVersion": "7"}, "spec": {"services": {"decode": {"replicas": 4}}}},
+        ),
+    ],
+)
+def test_without_a_revision_counts_alone_are_written(
+    version: str, document: Callable[..., Document], expected: object
+) -> None:
+    async def then(bench: Bench) -> None:
+        assert await bench.perform(replace(STEP, rev=None), Says(200, document(12, 4))) == Accepted()
+        (asked,) = bench.server.asked
+        assert asked.body == expected
+        assert bench.graph.applied_rev is None
+
+    virtually(then, document(), version=version)
+
+
+@pytest.mark.parametrize(
+    ("version", "document", "expected"),
+    [
+        (
+            "v1beta1",
+            beta,
+            [
+                {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+                {"op": "add", "path": "/metadata/annotations", "value": {}},
+                {"op": "add", "path": "/metadata/annotations/wingsmith.dev~1applied-rev", "value": "42"},
+            ],
+        ),
+        (
+            "v1alpha1",
+            alpha,
+            {"metadata": {"resourceVersion": "7", "annotations": {"wingsmith.dev/applied-rev": "42"}}},
+        ),
+    ],
+)
+def test_without_counts_the_revision_alone_is_written(
+    version: str, document: Callable[..., Document], expected: object
+) -> None:
+    async def then(bench: Bench) -> None:
+        assert await bench.perform(replace(STEP, counts={}), Says(200, document(12))) == Accepted()
+        (asked,) = bench.server.asked
+        assert asked.body == expected
+
+    virtually(then, document(), version=version)
+
+
 UNTESTED = Says(422, a_refusal(422, "the server rejected our request due to an error in our request"))
-MISSING = Says(404, a_refusal(404, "not found", kind="dynamographdeployments", name="chat"))
 
 
 @pytest.mark.parametrize("refusal", [STALE, UNTESTED])

@@ -38,7 +38,7 @@ def virtually(*optional: Scripted, then: Callable[[Bench], Coroutine[Any, Any, N
 
     async def main() -> None:
         bench = Bench()
-        bench.server.script = [*[EMPTY] * NEEDED, *optional]
+        bench.server.script = [*[EMPTY] * NEEDED, *optional, EMPTY]  # and no autoscalers
         task = asyncio.create_task(bench.sight.run(bench.changed))
         await pass_time(0.01)
         try:

@@ -20,10 +20,13 @@ from hangar.domain.decision import (
     Apply,
     Busy,
     Cordon,
+    Create,
     Delete,
     Evict,
     Gone,
     Namesake,
+    Remove,
+    Scale,
     Step,
     Trouble,
     Uncordon,
@@ -37,8 +40,11 @@ from hangar.domain.snapshot import Snapshot
 from hangar.operator.cluster.kubernetes import access, answers, resources
 from hangar.operator.cluster.kubernetes.api import MERGE_PATCH, Api, NoReplyError, NotSentError, WithheldError
 from hangar.operator.cluster.kubernetes.apply import apply
+from hangar.operator.cluster.kubernetes.create import create
 from hangar.operator.cluster.kubernetes.reflector import Jitter
+from hangar.operator.cluster.kubernetes.remove import remove
 from hangar.operator.cluster.kubernetes.resources import CORDON_ANNOTATION
+from hangar.operator.cluster.kubernetes.scale import scale
 from hangar.operator.cluster.kubernetes.server_clock import ServerClock
 from hangar.operator.cluster.kubernetes.sight import Sight
 from hangar.operator.cluster.kubernetes.translate import FIELD_MANAGER, write_mark
@@ -55,6 +61,7 @@ Change: TypeAlias = Callable[[int], dict[str, object]]
 """Returns a merge patch that is refused unless the node is still at a version."""
 
 NodeStep: TypeAlias = Cordon | Uncordon | Unmark
+GraphStep: TypeAlias = Apply | Scale | Create | Remove
 PINNING_NAMESPACE = "/api/v1/namespaces/kube-system"
 SYSTEM_JITTER: Jitter = random.SystemRandom().uniform
 
@@ -135,8 +142,8 @@ class KubernetesCluster:
                     return await self._evict(step, gate, deadline_s)
                 case Delete():
                     return await self._delete(step, gate, deadline_s)
-                case Apply():
-                    return await apply(self._api, self._sight.graphs, step, gate, lambda: self._left_s(deadline_s))
+                case Apply() | Scale() | Create() | Remove():
+                    return await self._write(step, gate, lambda: self._left_s(deadline_s))
                 case _:
                     assert_never(step)
         except WithheldError as error:
@@ -148,6 +155,20 @@ class KubernetesCluster:
             return Unknown(str(error))
         except (msgspec.DecodeError, ValueError) as error:
             return Busy(f"not sent: the API server's word on {step} cannot be understood: {error}")
+
+    async def _write(self, step: GraphStep, gate: Gate, left_s: Callable[[], float]) -> Answer:
+        graphs = self._sight.graphs
+        match step:
+            case Apply():
+                return await apply(self._api, graphs, step, gate, left_s)
+            case Scale():
+                return await scale(self._api, self._sight.adapters, step, gate, left_s)
+            case Create():
+                return await create(self._api, graphs, step, gate, left_s)
+            case Remove():
+                return await remove(self._api, graphs, step, gate, left_s)
+            case _:
+                assert_never(step)
 
     async def _patch(self, step: NodeStep, change: Change, gate: Gate, deadline_s: float) -> Answer:
         """Merge a change into a node as last seen; where somebody was faster, look and try again."""

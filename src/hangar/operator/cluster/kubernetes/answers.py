@@ -20,6 +20,7 @@ from hangar.domain.decision import (
     Unknown,
 )
 from hangar.operator.cluster.kubernetes.envelopes import Status
+from hangar.operator.cluster.kubernetes.translate_adapter import ADAPTERS_PLURAL
 from hangar.operator.cluster.kubernetes.translate_graph import PLURAL
 
 NO_STATUS = Status()
@@ -107,7 +108,7 @@ def of_write(reply: Reply) -> Answer:
 
 
 def of_apply(reply: Reply) -> Answer:
-    """Return what a reply to a change of a graph at one version means.
+    """Return what a reply to a change of a graph, or of an adapter, at one version means.
 
     Whatever trouble the server was in, the change may be sent again: if it was made after all, its version is over.
     """
@@ -116,6 +117,30 @@ def of_apply(reply: Reply) -> Answer:
     status = reply.status()
     if reply.code == 422 and not status.details.causes:  # what is invalid has causes, a test that failed has none
         return Busy(reply.text(), trouble=Trouble.CONFLICT)
+    return _of_what_can_be_sent_again(reply, status)
+
+
+def of_create(reply: Reply) -> Answer:
+    """Return what a reply to the creation of a graph means; it may be sent again, for then its name is taken."""
+    if reply.is_success:
+        return Accepted()
+    status = reply.status()
+    if reply.code == 404 and status.details.kind == NAMESPACES:  # it is not the graph that is gone
+        return Denied(reply.text())
+    return _of_what_can_be_sent_again(reply, status)
+
+
+def of_remove(reply: Reply) -> Answer:
+    """Return what a reply to the deletion of a graph, by its UID, at one version, means; it may be sent again."""
+    if reply.is_success:
+        return Accepted()
+    status = reply.status()
+    if reply.code == 409 and OTHER_UID.search(status.message) is not None:
+        return Namesake()
+    return _of_what_can_be_sent_again(reply, status)
+
+
+def _of_what_can_be_sent_again(reply: Reply, status: Status) -> Answer:
     answer = _of_any(reply, status)
     if isinstance(answer, Unknown) and reply.code >= 500:
         is_webhooks = CONVERSION_FAILURE.search(status.message) is not None
@@ -146,7 +171,8 @@ def _of_any(reply: Reply, status: Status) -> Answer:
             return Unknown(_of_webhook(reply, status))
 
 
-KINDS = frozenset({"pods", "nodes", "namespaces", PLURAL})
+NAMESPACES = "namespaces"
+KINDS = frozenset({"pods", "nodes", NAMESPACES, PLURAL, ADAPTERS_PLURAL})
 """What the server's own 404 is about."""
 
 TROUBLES: Mapping[int, Trouble] = MappingProxyType(

@@ -8,10 +8,12 @@ from types import MappingProxyType
 import msgspec
 
 from hangar.domain.decision import Answer, Apply, Busy, Denied, Gone, Namesake, Trouble
+from hangar.domain.workloads.graph import GraphRef
+from hangar.domain.workloads.joining import PartAdapter
 from hangar.operator.cluster.kubernetes import dynamo_v1alpha1, dynamo_v1beta1
 from hangar.operator.cluster.kubernetes.answers import of_apply
 from hangar.operator.cluster.kubernetes.api import JSON_PATCH, MERGE_PATCH, Api, NoReplyError, NotSentError
-from hangar.operator.cluster.kubernetes.graphs import Graphs
+from hangar.operator.cluster.kubernetes.served import Served
 from hangar.operator.cluster.kubernetes.translate import FIELD_MANAGER
 from hangar.operator.cluster.kubernetes.translate_graph import Json, SeenGraph, path, why_not
 from hangar.operator.cluster.kubernetes.watched import Watched
@@ -34,7 +36,7 @@ PATCHING: Mapping[str, Patching] = MappingProxyType(
 )
 
 
-async def apply(api: Api, graphs: Graphs, step: Apply, gate: Gate, left_s: Callable[[], float]) -> Answer:
+async def apply(api: Api, graphs: Served[SeenGraph], step: Apply, gate: Gate, left_s: Callable[[], float]) -> Answer:
     """Write a step's counts to its graph; where the graph has changed since, nothing is written.
 
     Args:
@@ -51,20 +53,20 @@ async def apply(api: Api, graphs: Graphs, step: Apply, gate: Gate, left_s: Calla
     """
     served = graphs.served
     if served is None:
-        why = graphs.health.unreadable()
-        return Gone() if why is None else Busy(f"not sent: {why}")
+        return not_served(graphs)
     entry = graphs.mirror.get(step.uid)
-    seen = entry.value if entry is not None else await _look(api, served, step, left_s())
+    seen = entry.value if entry is not None else await look(api, served, step.graph, step.uid, left_s())
     if not isinstance(seen, SeenGraph):
         return seen
     if seen.graph.version != step.version:
         return Busy(f"graph {step.graph} has changed since it was decided on", trouble=Trouble.CONFLICT)
     if (why := why_not(seen.graph, step)) is not None:
         return Denied(why)
-    patching = PATCHING[served.version]
+    version = graphs.named(seen.graph.api_version) or served  # what a creation returned may be of another than is read
+    patching = PATCHING[version.version]
     reply = await api.call(
         "PATCH",
-        path(served.version, step.graph),
+        path(version.version, step.graph),
         params={"fieldManager": FIELD_MANAGER},
         body=patching.patch(seen, step),
         content_type=patching.content_type,
@@ -74,11 +76,11 @@ async def apply(api: Api, graphs: Graphs, step: Apply, gate: Gate, left_s: Calla
     if reply.is_success:
         # What cannot be understood now, the watch will bring, and say so.
         with suppress(msgspec.DecodeError, ValueError):
-            graphs.mirror.merge(served.read(reply.body))
+            graphs.mirror.merge(version.read(reply.body))
     answer = of_apply(reply)
     if isinstance(answer, Busy) and answer.trouble is Trouble.CONFLICT:
         with suppress(*_NOT_SEEN):
-            now = await _look(api, served, step, left_s())
+            now = await look(api, served, step.graph, step.uid, left_s())
             return now if isinstance(now, Gone | Namesake) else answer
     return answer
 
@@ -86,10 +88,16 @@ async def apply(api: Api, graphs: Graphs, step: Apply, gate: Gate, left_s: Calla
 _NOT_SEEN = (NotSentError, NoReplyError, msgspec.DecodeError, ValueError)
 
 
-async def _look(api: Api, served: Watched[SeenGraph], step: Apply, left_s: float) -> SeenGraph | Answer:
+def not_served(kind: Served[SeenGraph] | Served[PartAdapter]) -> Answer:
+    """Return the answer to a step on an object of a kind of which no version is served, or known to be."""
+    why = kind.health.unreadable()
+    return Gone() if why is None else Busy(f"not sent: {why}")
+
+
+async def look(api: Api, served: Watched[SeenGraph], graph: GraphRef, uid: str, left_s: float) -> SeenGraph | Answer:
     """Return a graph as it is now, or the answer to a step on it where it is not there or cannot be read."""
-    reply = await api.call("GET", path(served.version, step.graph), timeout_s=left_s)
+    reply = await api.call("GET", path(served.version, graph), timeout_s=left_s)
     if not reply.is_success:
         return of_apply(reply)
     entry = served.read(reply.body)
-    return entry.value if entry.uid == step.uid else Namesake()
+    return entry.value if entry.uid == uid else Namesake()

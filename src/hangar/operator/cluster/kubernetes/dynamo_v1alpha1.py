@@ -1,11 +1,11 @@
 """A DynamoGraphDeployment as Dynamo 1.0 and 1.1 serve it: `spec.services`, a map."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from hangar.domain.decision import Apply
-from hangar.domain.workloads.graph import Component
+from hangar.domain.workloads.graph import Component, Document
 from hangar.operator.cluster.kubernetes import translate_graph
 from hangar.operator.cluster.kubernetes.translate_graph import (
     APPLIED_REV_ANNOTATION,
@@ -94,12 +94,27 @@ def patch(_: SeenGraph, step: Apply) -> Json:
 
     Every component of the step must be in the graph: this would make one that is not.
     """
+    metadata: dict[str, object] = {"resourceVersion": step.version}
+    if step.rev is not None:
+        metadata["annotations"] = {APPLIED_REV_ANNOTATION: str(step.rev)}
+    changes: dict[str, object] = {"metadata": metadata}
+    if step.counts:
+        changes["spec"] = {"services": {name: {"replicas": count} for name, count in step.counts.items()}}
+    return changes
+
+
+def filled(spec: Document, counts: Mapping[str, int]) -> dict[str, object]:
+    """Return a template's spec with these counts.
+
+    Raises:
+        ValueError: It is no spec of this version, or lacks a component that is to be counted.
+    """
+    services = translate_graph.given("spec.services", spec.get("services"), dict[str, dict[str, object]])
+    if missing := sorted(set(counts) - set(services)):
+        raise ValueError(f"spec.services lacks {', '.join(missing)}")
     return {
-        "metadata": {
-            "resourceVersion": step.version,
-            "annotations": {APPLIED_REV_ANNOTATION: str(step.rev)},
-        },
-        "spec": {"services": {name: {"replicas": count} for name, count in step.counts.items()}},
+        **spec,
+        "services": {name: translate_graph.counted(each, counts.get(name)) for name, each in services.items()},
     }
 
 

@@ -1,11 +1,11 @@
 """A DynamoGraphDeployment as Dynamo 1.2 and later serve it: `spec.components`, a list."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from hangar.domain.decision import Apply
-from hangar.domain.workloads.graph import Component
+from hangar.domain.workloads.graph import Component, Document
 from hangar.operator.cluster.kubernetes import translate_graph
 from hangar.operator.cluster.kubernetes.translate_graph import (
     APPLIED_REV_ANNOTATION,
@@ -87,10 +87,27 @@ def patch(seen: SeenGraph, step: Apply) -> Json:
     parts: list[dict[str, object]] = [_test("/metadata/resourceVersion", step.version)]
     parts += (_test(f"/spec/components/{places[name]}/name", name) for name in step.counts)
     parts += (_add(f"/spec/components/{places[name]}/replicas", count) for name, count in step.counts.items())
+    if step.rev is None:
+        return parts
     if not seen.has_annotations:
         parts.append(_add("/metadata/annotations", {}))
     parts.append(_add(f"/metadata/annotations/{APPLIED_REV_ANNOTATION.replace('/', '~1')}", str(step.rev)))
     return parts
+
+
+def filled(spec: Document, counts: Mapping[str, int]) -> dict[str, object]:
+    """Return a template's spec with these counts.
+
+    Raises:
+        ValueError: It is no spec of this version, or lacks a component that is to be counted.
+    """
+    components = translate_graph.given("spec.components", spec.get("components"), list[dict[str, object]])
+    if missing := sorted(set(counts).difference(str(each.get("name")) for each in components)):
+        raise ValueError(f"spec.components lacks {', '.join(missing)}")
+    return {
+        **spec,
+        "components": [translate_graph.counted(each, counts.get(str(each.get("name")))) for each in components],
+    }
 
 
 def _components(seen: GraphObject) -> Iterator[Component]:

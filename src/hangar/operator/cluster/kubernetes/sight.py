@@ -5,21 +5,30 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from hangar.domain.decision import Gone, Namesake
+from hangar.domain.devices import DeviceClaim
 from hangar.domain.index import ClusterIndex
 from hangar.domain.placing import Quota
 from hangar.domain.snapshot import Node, Pod, PodRef, Snapshot
+from hangar.domain.workloads.joining import PartAdapter
 from hangar.operator.cluster.kubernetes.api import Api
-from hangar.operator.cluster.kubernetes.graphs import Graphs
 from hangar.operator.cluster.kubernetes.health import Health
 from hangar.operator.cluster.kubernetes.mirror import Mirror
 from hangar.operator.cluster.kubernetes.reflector import Jitter, Reflector
+from hangar.operator.cluster.kubernetes.served import Served
+from hangar.operator.cluster.kubernetes.translate_graph import SeenGraph
 from hangar.operator.cluster.kubernetes.watched import (
+    ADAPTERS,
+    AUTOSCALERS,
     BUDGETS,
     CLAIMS,
+    DEVICE_CLAIMS,
+    DEVICE_SLICES,
+    GRAPHS,
     NODES,
     OWNERS,
     PODS,
     QUOTAS,
+    SCALED_OBJECTS,
     VOLUMES,
     Watched,
 )
@@ -66,12 +75,25 @@ class Sight:
             # A mirror a kind: what a list of one kind does not name is gone, and the others are not its business.
             *(self._mirrored(each, index.put_owner, lambda owner: index.drop_owner(owner.ref.uid)) for each in OWNERS),
         )
-        self.graphs = Graphs(api, index.put_graph, index.drop_graph, self._tell, jitter)
+        self.graphs: Served[SeenGraph] = self._served(
+            GRAPHS, lambda seen: index.put_graph(seen.graph), lambda seen: index.drop_graph(seen.graph.ref)
+        )
+        self.adapters: Served[PartAdapter] = self._served(
+            ADAPTERS, index.put_adapter, lambda each: index.drop_adapter(each.adapter.uid)
+        )
+        self._device_claims: Served[DeviceClaim] = self._served(
+            (DEVICE_CLAIMS,), index.put_device_claim, lambda claim: index.drop_device_claim(claim.namespace, claim.name)
+        )
         self._optional: tuple[Reads, ...] = (
             self._mirrored(CLAIMS, index.put_claim, lambda claim: index.drop_claim(claim.namespace, claim.name)),
             self._mirrored(VOLUMES, index.put_volume, lambda volume: index.drop_volume(volume.name)),
             self._mirrored(QUOTAS, self._put_quota, self._drop_quota),
+            self._mirrored(AUTOSCALERS, index.put_autoscaler, lambda each: index.drop_autoscaler(each.uid)),
             self.graphs,
+            self.adapters,
+            self._served((DEVICE_SLICES,), index.put_device_slice, lambda part: index.drop_device_slice(part.name)),
+            self._device_claims,
+            self._served((SCALED_OBJECTS,), index.put_autoscaler, lambda each: index.drop_autoscaler(each.uid)),
         )
 
     async def run(self, changed: asyncio.Event) -> None:
@@ -88,7 +110,8 @@ class Sight:
     def snapshot(self) -> Snapshot | None:
         """Return the cluster as known now, or None before every kind was read once, or refused.
 
-        What only the fit reads, and graphs, are waited for a moment, and never make a snapshot unreadable.
+        What only the fit reads, graphs and what is about them are waited for a moment, and never make a snapshot
+        unreadable.
         """
         if not all(each.health.is_settled for each in self._needed):
             return None
@@ -97,7 +120,11 @@ class Sight:
         self._has_waited = True
         troubles = (each.health.unreadable() for each in self._needed)
         unreadable = tuple(each for each in troubles if each is not None)
-        return self._index.snapshot(unreadable, self.graphs.health.unreadable())
+        return self._index.snapshot(
+            unreadable,
+            self.graphs.health.unreadable(),
+            are_device_claims_read=self._device_claims.health.unreadable() is None,
+        )
 
     def watches(self) -> tuple[Watch, ...]:
         """Return how reading goes, kind by kind."""
@@ -112,6 +139,11 @@ class Sight:
 
     def _mirrored(self, watched: Watched[V], put: Callable[[V], None], drop: Callable[[V], None]) -> Reflector[V]:
         return self._reflector(watched, Mirror(put, drop, self._tell))
+
+    def _served(
+        self, versions: tuple[Watched[V], ...], put: Callable[[V], None], drop: Callable[[V], None]
+    ) -> Served[V]:
+        return Served(versions, self._api, Mirror(put, drop, self._tell), self._tell, self._jitter)
 
     def _reflector(self, watched: Watched[V], mirror: Mirror[V]) -> Reflector[V]:
         return Reflector(watched, self._api, mirror, self._tell, self._jitter)

@@ -3,19 +3,28 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeVar
 
 import msgspec
 
 from hangar.domain.decision import Apply
-from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Role
+from hangar.domain.workloads.graph import Component, Counts, Document, Graph, GraphRef, Role
+from hangar.operator.cluster.kubernetes import translate_gitops
 from hangar.operator.cluster.kubernetes.quantities import amount
 from hangar.operator.cluster.kubernetes.resources import Condition, Owned
 from hangar.operator.cluster.kubernetes.translate import FIELD_MANAGER
+from hangar.operator.cluster.kubernetes.translate_gitops import Labels
+
+T = TypeVar("T")
 
 GROUP = "nvidia.com"
+KIND = "DynamoGraphDeployment"
 PLURAL = "dynamographdeployments"
 
 APPLIED_REV_ANNOTATION = "wingsmith.dev/applied-rev"
+WORKLOAD_ANNOTATION = "wingsmith.dev/workload"
+"""On graphs that we have created, with the name of the workload that they were created for."""
+
 PAUSED_ANNOTATION = "nvidia.com/paused"
 
 GPU = "nvidia.com/gpu"
@@ -29,10 +38,13 @@ Quantities = dict[str, str | int | float]
 
 
 class Annotations(msgspec.Struct, frozen=True, rename="camel"):
-    """The two annotations of a graph that we read."""
+    """The annotations of a graph that we read: our own, and others' by which they say what they do with it."""
 
     applied_rev: str | None = msgspec.field(default=None, name=APPLIED_REV_ANNOTATION)
+    workload: str | None = msgspec.field(default=None, name=WORKLOAD_ANNOTATION)
     paused: str | None = msgspec.field(default=None, name=PAUSED_ANNOTATION)
+    argo_tracking: str = msgspec.field(default="", name=translate_gitops.ARGO_TRACKING)
+    flux_reconcile: str = msgspec.field(default="", name=translate_gitops.FLUX_RECONCILE)
 
 
 class OwnedComponent(msgspec.Struct, frozen=True, rename="camel"):
@@ -70,6 +82,8 @@ class GraphMeta(msgspec.Struct, frozen=True, rename="camel"):
     namespace: str = ""
     generation: int = 0
     annotations: Annotations | None = None
+    labels: Labels = Labels()
+    deletion_timestamp: str | None = None
     managed_fields: tuple[ManagedFields, ...] = ()
 
 
@@ -118,10 +132,11 @@ class GraphStatus(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class SeenGraph:
-    """A graph, and what only a patch of it has to know: whether it has annotations at all."""
+    """A graph, and what only writes of it have to know: whether it has annotations at all, and is being deleted."""
 
     graph: Graph
     has_annotations: bool
+    is_terminating: bool = False
 
 
 def seen_graph(
@@ -130,8 +145,10 @@ def seen_graph(
     """Return the graph that an object of either version is; `components` in the order of the object's own."""
     annotations = meta.annotations or Annotations()
     status = status or GraphStatus()
+    ref = GraphRef(meta.namespace, meta.name)
+    identity = f"{GROUP}/{KIND}:{ref}"
     graph = Graph(
-        ref=GraphRef(meta.namespace, meta.name),
+        ref=ref,
         uid=meta.uid,
         version=meta.resource_version,
         api_version=f"{GROUP}/{api_version}",
@@ -141,8 +158,10 @@ def seen_graph(
         rollout=status.rolling_update.phase if status.rolling_update is not None else "",
         unready=_unready(status),
         is_paused=annotations.paused not in (None, "false"),
+        is_ours=annotations.workload is not None,
+        rivals=translate_gitops.rivals(identity, meta.labels, annotations.argo_tracking, annotations.flux_reconcile),
     )
-    return SeenGraph(graph, has_annotations=meta.annotations is not None)
+    return SeenGraph(graph, meta.annotations is not None, meta.deletion_timestamp is not None)
 
 
 ROLES: Mapping[str, Role] = MappingProxyType({each.value: each for each in Role if each is not Role.OTHER})
@@ -206,6 +225,19 @@ def why_not(graph: Graph, step: Apply) -> str | None:
         if component.has_adapter and component.replicas != count:
             return f"the number of {name} of graph {graph.ref} is its scaling adapter's, which would put it back"
     return None
+
+
+def given(name: str, value: object, expected: type[T]) -> T:
+    """Return a field of a template. Raises ValueError where it is something else than it should be."""
+    try:
+        return msgspec.convert(value, expected)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def counted(component: Document, count: int | None) -> Document:
+    """Return a template's component with a count; None leaves it as it is."""
+    return component if count is None else {**component, "replicas": count}
 
 
 class _Key(msgspec.Struct):

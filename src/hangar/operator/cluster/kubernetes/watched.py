@@ -6,19 +6,26 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from hangar.domain.devices import DeviceClaim, DeviceSlice
 from hangar.domain.placing import Quota, Volume, VolumeClaim
 from hangar.domain.snapshot import Budget, Node, Owner, Pod
+from hangar.domain.workloads.joining import Autoscaler, PartAdapter
 from hangar.operator.cluster.kubernetes import (
     dynamo_v1alpha1,
     dynamo_v1beta1,
     resources,
+    resources_dra,
     resources_pod,
     translate,
+    translate_adapter,
+    translate_dra,
     translate_fit,
     translate_pod,
+    translate_rivals,
 )
 from hangar.operator.cluster.kubernetes.mirror import Entry
 from hangar.operator.cluster.kubernetes.resources import Object
+from hangar.operator.cluster.kubernetes.translate_adapter import ADAPTERS_PLURAL
 from hangar.operator.cluster.kubernetes.translate_graph import GROUP, PLURAL, SeenGraph
 
 T = TypeVar("T", bound=Object)
@@ -36,6 +43,11 @@ class Watched(Generic[V]):
     version: str
     plural: str
     read: Callable[[bytes | msgspec.Raw], Entry[V]]
+
+    @property
+    def api_version(self) -> str:
+        """The group and the version, as objects name them; only of kinds that are in a group."""
+        return f"{self.group}/{self.version}"
 
     @property
     def path(self) -> str:
@@ -72,8 +84,32 @@ CLAIMS: Watched[VolumeClaim] = _watched(
 VOLUMES: Watched[Volume] = _watched("", "persistentvolumes", resources.PersistentVolume, translate_fit.volume)
 QUOTAS: Watched[Quota | None] = _watched("", "resourcequotas", resources.ResourceQuota, translate_fit.quota)
 
+# Devices that drivers publish themselves: for listings of devices alone.
+DEVICE_SLICES: Watched[DeviceSlice] = _watched(
+    "resource.k8s.io", "resourceslices", resources_dra.ResourceSlice, translate_dra.device_slice
+)
+DEVICE_CLAIMS: Watched[DeviceClaim] = _watched(
+    "resource.k8s.io", "resourceclaims", resources_dra.ResourceClaim, translate_dra.device_claim
+)
+
 # The newest first: where a cluster serves both, it is the one that Dynamo's own programs use.
 GRAPHS: tuple[Watched[SeenGraph], ...] = (
     _watched(GROUP, PLURAL, dynamo_v1beta1.GraphObject, dynamo_v1beta1.graph, dynamo_v1beta1.VERSION),
     _watched(GROUP, PLURAL, dynamo_v1alpha1.GraphObject, dynamo_v1alpha1.graph, dynamo_v1alpha1.VERSION),
+)
+ADAPTERS: tuple[Watched[PartAdapter], ...] = tuple(
+    _watched(GROUP, ADAPTERS_PLURAL, translate_adapter.AdapterObject, translate_adapter.adapter, each.version)
+    for each in GRAPHS
+)
+
+# What scales adapters by itself: without it a graph is shown without those rivals, and nothing waits for it.
+AUTOSCALERS: Watched[Autoscaler] = _watched(
+    "autoscaling",
+    "horizontalpodautoscalers",
+    translate_rivals.HorizontalPodAutoscaler,
+    translate_rivals.horizontal_pod_autoscaler,
+    "v2",
+)
+SCALED_OBJECTS: Watched[Autoscaler] = _watched(
+    "keda.sh", "scaledobjects", translate_rivals.ScaledObject, translate_rivals.scaled_object, "v1alpha1"
 )

@@ -11,11 +11,13 @@ from hangar.domain.decision import (
     BudgetFull,
     Busy,
     Cordon,
+    Create,
     Delete,
-    Denied,
     Evict,
     Gone,
     Namesake,
+    Remove,
+    Scale,
     SeveralBudgets,
     Step,
     Trouble,
@@ -23,9 +25,9 @@ from hangar.domain.decision import (
     Unmark,
 )
 from hangar.domain.snapshot import Node, Pod, PodPhase, PodRef
+from hangar.operator.cluster.simulated import graph_api
+from hangar.operator.cluster.simulated.graph_api import MANAGER
 from hangar.operator.cluster.simulated.world import World
-
-MANAGER = "hangar-operator"
 
 
 def take(world: World, step: Step) -> Answer:
@@ -37,24 +39,10 @@ def take(world: World, step: Step) -> Answer:
             return _delete(world, step)
         case Cordon() | Uncordon() | Unmark():
             return _patch(world, step)
-        case Apply():
-            return _apply(world, step)
+        case Apply() | Scale() | Create() | Remove():
+            return graph_api.take(world.dynamo, step)
         case _ as never:
             assert_never(never)
-
-
-def _apply(world: World, step: Apply) -> Answer:
-    graph = world.snapshot().graphs.get(step.graph)
-    if graph is None:
-        return Gone()
-    if graph.uid != step.uid:
-        return Namesake()
-    if graph.version != step.version:
-        return Busy(f"409: graph {step.graph} was changed since it was read", trouble=Trouble.CONFLICT)
-    if missing := [name for name in step.counts if graph.component(name) is None]:
-        return Denied(f"422: graph {step.graph} has no component {', '.join(missing)}")
-    world.dynamo.write(step.graph, step.counts, MANAGER, step.rev)
-    return Accepted()
 
 
 def _patch(world: World, step: Cordon | Uncordon | Unmark) -> Answer:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from hangar.domain.placing import NO_DEMANDS, Demands, NodeTerm
 from hangar.domain.snapshot import Taint, Toleration
-from hangar.domain.workloads.graph import Role
+from hangar.domain.workloads.graph import RivalKind, Role
 
 GPU = "nvidia.com/gpu"
 
@@ -68,22 +68,42 @@ class WorkloadSpec:
 
 @dataclass(frozen=True, slots=True)
 class ComponentSpec:
-    """A component of a graph; each of its replicas is `node_count` pods, which serve only together."""
+    """A component of a graph; each of its replicas is `node_count` pods, which serve only together.
+
+    With `has_adapter` its number is written through a scaling adapter alone, which the graph's operator makes.
+    """
 
     name: str
     role: Role
     replicas: int = 1
     template: PodTemplate = PodTemplate()
     node_count: int = 1
+    has_adapter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RivalSpec:
+    """Somebody else who holds numbers of a graph at what they were when it was added.
+
+    It puts them back `after_s` seconds after each change: those of one `component`, or of all of them. `replaces`: with
+    the object as a whole, so that our revision goes too.
+    """
+
+    kind: RivalKind
+    name: str
+    component: str | None = None
+    after_s: float = 5.0
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GraphSpec:
-    """A DynamoGraphDeployment."""
+    """A DynamoGraphDeployment, and who else writes to it."""
 
     name: str
     components: tuple[ComponentSpec, ...]
     namespace: str = "default"
+    rivals: tuple[RivalSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,8 +243,12 @@ class World:
         self.dynamo.drop(ref)
 
     def scale_graph_by_hand(self, ref: GraphRef, component: str, replicas: int, manager: str = "kubectl") -> None:
-        """Ask for another count of a component as somebody else would: our revision stays on the graph."""
-        self.dynamo.write(ref, {component: replicas}, manager)
+        """Ask for another count of a component as somebody else would, by its adapter if it has one."""
+        self.dynamo.ask(ref, {component: replicas}, manager)
+
+    def remove_adapter(self, ref: GraphRef, component: str) -> None:
+        """Delete a component's scaling adapter, which nobody makes again."""
+        self.dynamo.adapters.remove(ref, component)
 
     def pause_graph_by_hand(self, ref: GraphRef, *, on: bool = True) -> None:
         """Mark a graph so that its operator leaves it alone, or take the mark off."""

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.workloads.graph import GraphRef
 from hangar.operator.cluster.kubernetes.api import Api
-from hangar.operator.cluster.kubernetes.graphs import LOOK_AGAIN_S
+from hangar.operator.cluster.kubernetes.served import LOOK_AGAIN_S
 from hangar.operator.cluster.kubernetes.server_clock import ServerClock
 from hangar.operator.cluster.kubernetes.sight import OPTIONAL_WAIT_S, Sight
 from tests.operator.cluster.kubernetes.documents import Document, a_bookmark, a_graph, a_pod, a_refusal, an_event
@@ -29,7 +29,7 @@ from tests.operator.cluster.kubernetes.fake_server import (
 )
 from tests.virtual_loop import LoopClock, pass_time, run_virtual
 
-OTHERS = 11
+OTHERS = 12
 EMPTY = Streams((a_bookmark(10, is_end=True),))
 CHAT = GraphRef("serving", "chat")
 
@@ -186,7 +186,23 @@ def test_while_graphs_are_read_a_look_that_fails_changes_nothing() -> None:
 
     with capture_logs() as logs:
         virtually({"v1beta1": SERVED}, begins_with(BETA), then=then)
-    assert logs == []
+    assert not any(each["kind"] == "dynamographdeployments" for each in logs)
+
+
+@pytest.mark.parametrize(("lasts_s", "is_told"), [(1.0, False), (60.0, True)])
+def test_where_none_is_served_a_look_that_fails_is_told_if_that_lasts(lasts_s: float, *, is_told: bool) -> None:
+    async def then(bench: Bench) -> None:
+        bench.server.kinds["v1alpha1"] = Says(503, a_refusal(503, "not now"))
+        await pass_time(LOOK_AGAIN_S - 10.0 + lasts_s)
+        why = "dynamographdeployments: 503: not now" if is_told else None
+        assert bench.snapshot.graphs_unreadable == why
+        bench.server.kinds["v1alpha1"] = NO_GRAPHS
+        await pass_time(LOOK_AGAIN_S)
+        assert bench.snapshot.graphs_unreadable is None
+
+    with capture_logs() as logs:
+        virtually({}, then=then)
+    assert bool(logs) == is_told
 
 
 def test_graphs_are_waited_for_a_moment_at_the_start_and_no_longer() -> None:
