@@ -110,6 +110,14 @@ class HubClient:
                 return None
             raise
 
+    def workload(self, name: str) -> Document:
+        """Return a workload with its deployments."""
+        return self._call("GET", f"/v1/workloads/{name}")
+
+    def set_replicas(self, name: str, replicas: int) -> Document:
+        """Change a workload's number without an operation. Raises HubRefusedError."""
+        return self._call("PATCH", f"/v1/workloads/{name}", json={"replicas": replicas})
+
     def _call(self, method: str, path: str, *, json: object = None, params: dict[str, str] | None = None) -> Document:
         answer = self._http.request(method, path, json=json, params=params)
         document: Document = answer.json()

@@ -125,6 +125,12 @@ class Stack:
             _environment(usual | dict(settings)),
         )
 
+    def hgr(self, *words: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
+        """Run the command line as an admin, to its end."""
+        environment = {**os.environ, "PYTHONPATH": str(SOURCES), "HGR_SERVER": self.server, "HGR_TOKEN": self.token}
+        command = [sys.executable, "-m", "hangar.cli", *words]
+        return subprocess.run(command, env=environment, input=stdin, capture_output=True, text=True, check=False)
+
     def start(self) -> None:
         """Start both and wait until the hub hears the operator; a failure stops what was started.
 

@@ -1,8 +1,5 @@
 """Drains go on through the death of the operator and of the API server, and no pod is ever evicted twice."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +10,7 @@ from testbed.access import user_with
 from testbed.bed import Bed
 from testbed.component import Component
 from testbed.ground import QUICK, Ground
-from testbed.stack import SOURCES, Stack
+from testbed.stack import Stack
 from tests.kubernetes.told import OPERATOR, Document, evicted, is_cordoned, listed, outcome, uids
 
 SLOW_START = replace(QUICK, ready_after="3s")
@@ -166,7 +163,7 @@ def test_a_read_only_operator_has_everything_refused_at_the_hub_and_refuses_what
             phase, code, message = outcome(stack.client.finish(waiting))
             assert (phase, code) == ("failed", "operation_not_allowed")
             assert "cluster.allowedOperations" in message
-            ran = _hgr(stack, "operation", "create", "node.cordon", node)
+            ran = stack.hgr("operation", "create", "node.cordon", node)
             assert ran.returncode == 4
             assert "cordon" in ran.stderr
             assert not is_cordoned(ground, node)
@@ -180,9 +177,3 @@ def test_a_read_only_operator_has_everything_refused_at_the_hub_and_refuses_what
 def _start(operator: Component) -> None:
     operator.start()
     operator.wait_ready()
-
-
-def _hgr(stack: Stack, *words: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "PYTHONPATH": str(SOURCES), "HGR_SERVER": stack.server, "HGR_TOKEN": stack.token}
-    command = [sys.executable, "-m", "hangar.cli", *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
