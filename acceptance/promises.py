@@ -165,7 +165,7 @@ PROMISES = (
         (_python("pytest", "tests/transcripts/test_manual_workloads.py"),),
     ),
     Promise(
-        "A scale under an autoscaler is refused by its name; overridden and put back, it ends as failed and says by whom",
+        "A scale under an autoscaler is refused by its name; overridden and put back, it fails and says by whom",
         (
             _demo_shell(
                 "hgr workload get mistral-7b | grep ^rivals; hgr workload scale mistral-7b --replicas 4; "
@@ -181,16 +181,14 @@ PROMISES = (
     ),
     Promise(
         "Hub or operator killed at any step of a scale, pause or drain: the end is the same; one patch a changed graph",
-        (
-            _python("pytest", "tests/simulation/test_workload_sweep.py", "tests/simulation/test_workload_fleet.py"),
-        ),
+        (_python("pytest", "tests/simulation/test_workload_sweep.py", "tests/simulation/test_workload_fleet.py"),),
     ),
     Promise(
         "Placement is that of an independent oracle, by the API and in the graphs",
         (_python("pytest", "tests/domain/workloads", "tests/simulation/test_random_placements.py"),),
     ),
     Promise(
-        "Workloads on a real cluster, in both versions of the graphs: scale, pause, resume, drain, undrain, rivals, kills",
+        "Workloads on a real cluster, in both versions of graphs: scale, pause, resume, drain, undrain, rivals, kills",
         (_python("pytest", "tests/kubernetes/test_workloads.py", "tests/kubernetes/test_graph_owners.py"),),
     ),
     Promise(
