@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from hangar.domain.decision import Accepted, Answer, Apply, Step
+from hangar.domain.decision import Accepted, Answer, Apply, Scale, Step
 from hangar.domain.ids import OperationId
 from hangar.domain.workloads.graph import GraphRef, Role
 from hangar.domain.workloads.placement import Bounds, Division, Policy
@@ -51,7 +51,7 @@ class Serving:
             worker = PodTemplate(ready_after_s=dice.choice((0.5, 3.0, 20.0)), terminate_after_s=dice.choice((0.2, 5.0)))
             components = (
                 ComponentSpec("Frontend", Role.FRONTEND, 1),
-                ComponentSpec(WORKER, Role.WORKER, dice.choice((0, 1, 2)), worker),
+                ComponentSpec(WORKER, Role.WORKER, dice.choice((0, 1, 2)), worker, has_adapter=dice.random() < 0.3),
             )
             spec = GraphSpec(name, components, "serving")
             self.specs[site.name, site.live.world.add_graph(spec)] = spec
@@ -157,7 +157,7 @@ class Serving:
 
     def landed(self, site: Site, step: Step, answer: Answer) -> None:
         """A step has landed: a rival may answer to it."""
-        if not isinstance(step, Apply) or not isinstance(answer, Accepted):
+        if not isinstance(step, Apply | Scale) or not isinstance(answer, Accepted):
             return
         number = self.rivals.get((site.name, step.graph))
         if number is not None and self.is_troubled:

@@ -124,7 +124,7 @@ class SimulatedHub:
             return
 
     def _wake(self, committed: Committed) -> None:
-        for key in committed.woken:
+        for key in sorted(committed.woken):  # a set has another order in each process, and a seed is to have one
             self._news[key] = self._news.get(key, 0) + 1
             if key in self._changed:
                 self._changed[key].set()

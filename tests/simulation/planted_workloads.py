@@ -5,19 +5,28 @@ from typing import Any
 
 import pytest
 
+import hangar.domain.workloads.converge
 import hangar.domain.workloads.workload
 import hangar.hub.usecases.sweep
+from hangar.domain.workloads.errands import Attempts
+from hangar.domain.workloads.graph import Desired, has_drifted
 from hangar.domain.workloads.workload import Deployment
 
 
 def what_others_changed_is_written_over(patch: pytest.MonkeyPatch) -> None:
     """A graph is written until its numbers are those that are wanted, whoever changes them."""
+    real = hangar.domain.workloads.converge._written
 
-    def is_to_be_written(graph: Any, desired: Any) -> bool:
-        parts = {name: graph.component(name) for name in desired.counts}
-        return any(part is None or part.replicas != desired.counts[name] for name, part in parts.items())
+    def fighting(desired: Desired, allowed: Any, attempts: Attempts) -> Any:
+        snapshot = attempts.view.snapshot
+        graph = snapshot.graphs.get(desired.ref)
+        if graph is not None and has_drifted(graph, desired):
+            graphs = {**snapshot.graphs, desired.ref: replace(graph, applied_rev=None)}
+            view = replace(attempts.view, snapshot=replace(snapshot, graphs=graphs))
+            attempts = Attempts(view, attempts.now)
+        return real(desired, allowed, attempts)
 
-    patch.setattr("hangar.domain.workloads.converge._is_to_be_written", is_to_be_written)
+    patch.setattr(hangar.domain.workloads.converge, "_written", fighting)
 
 
 def a_new_number_has_an_older_revision(patch: pytest.MonkeyPatch) -> None:

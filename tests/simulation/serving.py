@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import func, select
 
-from hangar.domain.decision import Accepted, Answer, Apply, Step
+from hangar.domain.decision import Accepted, Answer, Apply, Scale, Step
 from hangar.domain.view import ClusterSettings
 from hangar.domain.workloads.graph import Graph, GraphRef, Role
 from hangar.domain.workloads.placement import Policy
@@ -52,12 +52,14 @@ CALM_MAX_S = 180.0
 """Within this, whatever was killed, all that was asked for has to be done and ready."""
 
 
-def a_model(name: str = "llama", *, replicas: int = 0, ready_after_s: float = 2.0) -> GraphSpec:
+def a_model(
+    name: str = "llama", *, replicas: int = 0, ready_after_s: float = 2.0, has_adapter: bool = False
+) -> GraphSpec:
     """Return a graph with a frontend and workers of one GPU each."""
     worker = PodTemplate({GPU: 1}, ready_after_s=ready_after_s, terminate_after_s=1.0)
     components = (
         ComponentSpec("Frontend", Role.FRONTEND, 1, PodTemplate(ready_after_s=0.5)),
-        ComponentSpec("decode", Role.WORKER, replicas, worker),
+        ComponentSpec("decode", Role.WORKER, replicas, worker, has_adapter=has_adapter),
     )
     return GraphSpec(name, components, "serving")
 
@@ -104,7 +106,7 @@ class ServingSite:
     dice: random.Random
     messages: Messages = field(default_factory=Messages)
     trouble: Trouble = field(default_factory=lambda: Trouble(read_lag_max_s=0.05))
-    writes: list[Apply] = field(default_factory=list)
+    writes: list[Apply | Scale] = field(default_factory=list)
     before_write: Mapping[int, Callable[[], None]] = field(default_factory=dict)
     after_write: Mapping[int, Callable[[], None]] = field(default_factory=dict)
     process: Process | None = None
@@ -158,7 +160,7 @@ class ServingSite:
             raise asyncio.CancelledError  # it was killed before this could leave
 
     def _landed(self, step: Step, answer: Answer) -> None:
-        if isinstance(step, Apply) and isinstance(answer, Accepted):
+        if isinstance(step, Apply | Scale) and isinstance(answer, Accepted):
             self.writes.append(step)
         self.after_write.get(self.sent, _nothing)()
 

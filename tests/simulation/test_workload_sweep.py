@@ -33,6 +33,7 @@ class Scene:
     cluster: str | None = None
     policy: Policy = field(default_factory=Policy)
     clusters: tuple[str, ...] = ("fra-1", "sin-1")
+    has_adapter: bool = False
     params: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -44,6 +45,7 @@ class Scene:
 SCENES = {
     "scale": Scene("workload.scale", params={"replicas": 6}),
     "scale, duplicated": Scene("workload.scale", policy=Policy(Division.DUPLICATED), params={"replicas": 3}),
+    "scale, behind adapters": Scene("workload.scale", params={"replicas": 6}, has_adapter=True),
     "pause": Scene("workload.pause"),
     "drain": Scene("workload.drain", cluster="sin-1", clusters=("fra-1", "iad-1", "sin-1")),
 }
@@ -76,7 +78,10 @@ class Played:
 
 async def _play(scene: Scene, arm: Arm) -> Played:
     fleet = ServingFleet(
-        {name: [a_model(replicas=AT_FIRST, ready_after_s=READY_AFTER_S[name])] for name in scene.clusters}
+        {
+            name: [a_model(replicas=AT_FIRST, ready_after_s=READY_AFTER_S[name], has_adapter=scene.has_adapter)]
+            for name in scene.clusters
+        }
     )
     try:
         await fleet.begin()
@@ -191,6 +196,8 @@ SWEEPS = (
     ("scale", _at_writes, 6, 4),
     ("scale", _at_messages, 20, 2),
     ("scale, duplicated", _of_hub, 11, 0),
+    ("scale, behind adapters", _of_hub, 15, 0),
+    ("scale, behind adapters", _at_writes, 12, 8),
     ("pause", _of_hub, 7, 0),
     ("pause", _at_writes, 6, 4),
     ("pause", _at_messages, 12, 2),

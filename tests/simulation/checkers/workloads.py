@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hangar.domain.decision import Accepted, Answer, Apply, Step
+from hangar.domain.decision import Accepted, Answer, Apply, Scale, Step
 from hangar.domain.ids import WorkloadName
 from hangar.domain.operation import OPEN, Phase
 from hangar.domain.snapshot import Snapshot
@@ -86,14 +86,14 @@ class Served:
 
     def before(self, cluster: str, step: Step) -> None:
         """A step is about to land: a drain takes the last replicas only where others have taken over."""
-        if not isinstance(step, Apply) or step.counts.get(WORKER) != 0:
+        if not isinstance(step, Apply | Scale) or _number(step) != 0:
             return
         graph = self.histories[cluster].live.world.snapshot().graphs.get(step.graph)
         if graph is None or ready_replicas(graph, {WORKER: 1}) == 0:
             return
         for workload in self.all():
             mine = workload.deployment(cluster)  # type: ignore[arg-type]
-            if mine is None or mine.ref != step.graph or mine.desired_rev != step.rev or mine.drained_by is None:
+            if mine is None or mine.ref != step.graph or mine.desired or mine.drained_by is None:
                 continue
             if workload.is_paused or not workload.replicas or mine.drained_by in self.with_outage:
                 continue
@@ -159,6 +159,15 @@ class Served:
 
 
 _ALL = SELECT_WORKLOAD.order_by(workloads.c.name)
+
+
+def _number(step: Apply | Scale) -> int | None:
+    """Return the number that a step gives the workers, None where it is not about them."""
+    match step:
+        case Apply(counts=counts):
+            return counts.get(WORKER)
+        case Scale(component=component, replicas=replicas):
+            return replicas if component == WORKER else None
 
 
 def _is_empty(deployment: Deployment, snapshot: Snapshot) -> bool:
