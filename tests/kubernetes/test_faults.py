@@ -71,7 +71,11 @@ def test_a_killed_operator_goes_on_after_its_restart_and_evicts_no_pod_twice(bed
             assert outcome(done) == ("succeeded", "drained", f"evicted_replicas={len(pods)}")
             assert done["result"]["attempts"] == 2
             assert uids(listed(done, "moved")) == uids(pods)
-            assert sorted(evicted(ground.evictions())) == sorted(uids(pods))
+            # Nobody was there to hear the answer to what the killed operator sent last: it may have landed all the
+            # same, and the server then has it as broken off.
+            accepted = evicted(ground.evictions())
+            assert len(accepted) == len(set(accepted)), "a pod was evicted twice"
+            assert {entry.uid for entry in ground.evictions()} == set(uids(pods))
 
 
 def test_an_operator_that_was_frozen_past_its_lease_sends_nothing_when_it_wakes(bed: Bed, stack: Stack) -> None:
