@@ -4,10 +4,11 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeAlias
 
 from hangar.domain.decision import Accepted, Apply, Busy, Gone, Namesake, Trouble, Withheld
+from hangar.domain.devices import GPU
 from hangar.domain.snapshot import Snapshot
 from hangar.domain.workloads.graph import Component, Graph, GraphRef, Role
 from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL
-from hangar.operator.cluster.simulated.spec import GPU, ComponentSpec, GraphSpec, PodTemplate
+from hangar.operator.cluster.simulated.spec import ComponentSpec, GraphSpec, PodTemplate
 from tests.contracts.cluster_stage import Stage, a_node, a_template, now_shown, take, until
 
 NAMESPACE = "serving"

@@ -7,9 +7,10 @@ from hangar.domain.decision import (
     Accepted,
     Cordon,
 )
+from hangar.domain.devices import GPU
 from hangar.domain.ids import NodeName, OwnerUid
 from hangar.domain.snapshot import Node, PodPhase, Snapshot, Taint, Toleration
-from hangar.operator.cluster.simulated.spec import GPU, BudgetSpec, NodeSpec, WorkloadSpec
+from hangar.operator.cluster.simulated.spec import BudgetSpec, NodeSpec, WorkloadSpec
 from tests.contracts.cluster_stage import (
     MARK,
     Stage,

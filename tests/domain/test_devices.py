@@ -3,8 +3,8 @@
 import pytest
 
 from hangar.domain.devices import (
-    GPU,
     GPU_DRIVER,
+    GPU_TYPE,
     SLICES,
     Device,
     DeviceClaim,
@@ -21,7 +21,7 @@ N2 = NodeName("n2")
 
 
 def a_gpu(number: int, **parts: object) -> Device:
-    return Device(f"gpu-{number}", GPU, frozenset({f"counters-{number}"}), **parts)  # type: ignore[arg-type]
+    return Device(f"gpu-{number}", GPU_TYPE, frozenset({f"counters-{number}"}), **parts)  # type: ignore[arg-type]
 
 
 def a_cut(number: int, part: int, **parts: object) -> Device:

@@ -5,9 +5,10 @@ from datetime import timedelta
 from typing import Any
 
 from hangar.domain.decision import Evict
+from hangar.domain.devices import GPU
 from hangar.domain.ids import NodeName
 from hangar.domain.snapshot import PodPhase
-from hangar.operator.cluster.simulated.spec import GPU, PodTemplate, WorkloadSpec
+from hangar.operator.cluster.simulated.spec import PodTemplate, WorkloadSpec
 from tests.kinds.draining import drain
 from tests.simulation.fleet import a_budget, a_world, an_app
 from tests.simulation.solo import NOON

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hangar.clock import SystemClock
+from hangar.domain.devices import GPU
 from hangar.domain.snapshot import PodRef
 from hangar.domain.workloads.graph import GraphRef, RivalKind
 from hangar.operator.cluster.kubernetes.adapter import KubernetesCluster
 from hangar.operator.cluster.kubernetes.connect import load
 from hangar.operator.cluster.simulated.spec import (
-    GPU,
     BudgetSpec,
     ClaimSpec,
     ComponentSpec,

@@ -6,10 +6,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from hangar.domain.decision import Apply, Busy, Create, Evict, Remove, Scale, Trouble
+from hangar.domain.devices import GPU
 from hangar.domain.ids import NodeName
 from hangar.domain.limits import CREATED_AGAIN_S
 from hangar.domain.workloads.graph import Graph, GraphRef, RivalKind, Role
-from hangar.operator.cluster.simulated.spec import GPU, ComponentSpec, GraphSpec, PodTemplate, RivalSpec
+from hangar.operator.cluster.simulated.spec import ComponentSpec, GraphSpec, PodTemplate, RivalSpec
 from hangar.wire.operator import JsonObject
 from tests.operator.fake_hub import FakeHub, Stumbling
 from tests.operator.scene import Scene, played

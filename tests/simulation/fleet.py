@@ -1,6 +1,7 @@
 """Small worlds that tests begin from."""
 
-from hangar.operator.cluster.simulated.spec import GPU, GROUPED, BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
+from hangar.domain.devices import GPU
+from hangar.operator.cluster.simulated.spec import GROUPED, BudgetSpec, NodeSpec, PodTemplate, WorkloadSpec
 from hangar.operator.cluster.simulated.world import World
 from tests.simulation.solo import NOON
 

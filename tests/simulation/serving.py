@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import func, select
 
 from hangar.domain.decision import Accepted, Answer, Apply, Scale, Step
+from hangar.domain.devices import GPU
 from hangar.domain.view import ClusterSettings
 from hangar.domain.workloads.graph import Graph, GraphRef, Role
 from hangar.domain.workloads.placement import Policy
@@ -27,7 +28,7 @@ from hangar.hub.usecases.workloads import WorkloadRequest, apply_workload
 from hangar.kinds import KINDS
 from hangar.operator.channel import HubError
 from hangar.operator.cluster.port import Identity
-from hangar.operator.cluster.simulated.spec import GPU, ComponentSpec, GraphSpec, NodeSpec, PodTemplate
+from hangar.operator.cluster.simulated.spec import ComponentSpec, GraphSpec, NodeSpec, PodTemplate
 from hangar.operator.cluster.simulated.world import World
 from hangar.operator.conductor import Conductor
 from hangar.operator.loop import Operator

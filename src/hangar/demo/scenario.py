@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from hangar.domain.devices import GPU
 from hangar.domain.ids import ClusterName
 from hangar.domain.snapshot import Taint, Toleration
 from hangar.domain.workloads.graph import RivalKind, Role
@@ -14,7 +15,6 @@ from hangar.domain.workloads.placement import Bounds, Division, Policy
 from hangar.hub.usecases.check_workloads import Binding
 from hangar.hub.usecases.workloads import WorkloadRequest
 from hangar.operator.cluster.simulated.spec import (
-    GPU,
     BudgetSpec,
     ComponentSpec,
     GraphSpec,

@@ -7,17 +7,23 @@ from typing import NamedTuple
 
 from hangar.domain.ids import NodeName
 
+GPU = "nvidia.com/gpu"
+"""What a device plugin calls whole GPUs, and pods ask for."""
+
+PARTS_OF_GPUS = ("nvidia.com/mig-", "nvidia.com/gpu.")
+"""How resources begin that are slices or shares of GPUs: no number of them is one of GPUs."""
+
 GPU_DRIVER = "gpu.nvidia.com"
-GPU = "gpu"
+GPU_TYPE = "gpu"
 """The type of a whole GPU; its driver publishes each slice that it could be cut into beside it."""
 
 SLICES = "mig.nvidia.com"
 """What slices of GPUs are called where the GPUs are not published themselves: by the class that they are asked for."""
 
-
 GPU_RESOURCES = (GPU_DRIVER, SLICES)
+"""What both are called; a node has its GPUs by these names or by those of a device plugin."""
 
-PLUGIN_GPUS = ("nvidia.com/gpu", "nvidia.com/mig-")
+PLUGIN_GPUS = (GPU, *PARTS_OF_GPUS)
 """How the extended resources begin that a device plugin makes of GPUs, of shares of them, and of their slices."""
 
 
@@ -157,9 +163,9 @@ def _counted(seen: Iterable[_Seen]) -> Mapping[str, list[_Seen]]:
         counted[each.id.driver].append(each)
     if GPU_DRIVER in counted:
         ours = counted.pop(GPU_DRIVER)
-        gpus = [each for each in ours if each.device.type == GPU]
+        gpus = [each for each in ours if each.device.type == GPU_TYPE]
         shared = frozenset(counter for each in gpus for counter in each.device.counters)
-        slices = [each for each in ours if each.device.type != GPU and not each.device.counters & shared]
+        slices = [each for each in ours if each.device.type != GPU_TYPE and not each.device.counters & shared]
         counted |= {name: part for name, part in ((GPU_DRIVER, gpus), (SLICES, slices)) if part}
     return counted
 
@@ -170,7 +176,7 @@ def _used(pools: Iterable[Iterable[DeviceSlice]], taken: frozenset[DeviceId]) ->
     for pool in pools:
         seen = [_Seen(DeviceId(part.driver, part.pool, each.name), each) for part in pool for each in part.devices]
         spent = frozenset(counter for each in seen if each.id in taken for counter in each.device.counters)
-        used |= {each.id for each in seen if each.device.type == GPU and each.device.counters & spent}
+        used |= {each.id for each in seen if each.device.type == GPU_TYPE and each.device.counters & spent}
     return frozenset(used)
 
 

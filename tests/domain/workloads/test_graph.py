@@ -4,7 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from hangar.domain.workloads.graph import Component, Counts, Desired, Graph, GraphRef, Role, has_drifted, is_converged
+from hangar.domain.workloads.graph import (
+    Component,
+    Counts,
+    Desired,
+    Graph,
+    GraphRef,
+    Role,
+    has_drifted,
+    is_converged,
+    role_of,
+)
 
 REF = GraphRef("serving", "llama")
 WANTED = Desired(REF, 7, {"worker": 2})
@@ -77,3 +87,23 @@ def test_a_component_is_found_by_its_name() -> None:
     assert DONE.component("worker") is DONE.components[0]
     assert DONE.component("encode") is None
     assert str(REF) == "serving/llama"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("frontend", ""), Role.FRONTEND),
+        (("worker", ""), Role.WORKER),
+        (("worker", "prefill"), Role.PREFILL),
+        (("worker", "decode"), Role.DECODE),
+        (("worker", "encode"), Role.WORKER),
+        (("decode", ""), Role.DECODE),
+        (("frontend", "decode"), Role.FRONTEND),
+        (("planner", ""), Role.PLANNER),
+        (("epp", ""), Role.EPP),
+        (("", ""), Role.OTHER),
+        (("other", ""), Role.OTHER),
+    ],
+)
+def test_a_role_is_the_type_or_the_finer_one_of_a_worker(names: tuple[str, str], expected: Role) -> None:
+    assert role_of(*names) is expected

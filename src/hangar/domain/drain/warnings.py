@@ -12,9 +12,7 @@ from hangar.domain.owners import group_size, name_of
 from hangar.domain.plan import PlannedLoss
 from hangar.domain.snapshot import Node, Pod
 from hangar.domain.view import View
-
-DYNAMO_GRAPH = "nvidia.com/dynamo-graph-deployment-name"
-"""The label by which a pod of NVIDIA Dynamo is known: the graph that it is of."""
+from hangar.domain.workloads.members import GRAPH_LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +86,8 @@ def _lost_pods(drain: Prospect) -> Iterator[str]:
 def _dynamo(drain: Prospect) -> Iterator[str]:
     graphs: dict[str, int] = {}
     for pod in drain.moving:
-        if DYNAMO_GRAPH in pod.labels and pod.serves:
-            name = f"{pod.ref.namespace}/{pod.labels[DYNAMO_GRAPH]}"
+        if GRAPH_LABEL in pod.labels and pod.serves:
+            name = f"{pod.ref.namespace}/{pod.labels[GRAPH_LABEL]}"
             graphs[name] = graphs.get(name, 0) + 1
     for name, count in sorted(graphs.items()):
         yield (

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TypeAlias
 
 from hangar.domain.ids import OperationId, WorkloadName
@@ -18,6 +19,15 @@ class Role(StrEnum):
     PLANNER = "planner"
     EPP = "epp"
     OTHER = "other"
+
+
+ROLES: Mapping[str, Role] = MappingProxyType({each.value: each for each in Role if each is not Role.OTHER})
+
+
+def role_of(type_: str, sub_type: str = "") -> Role:
+    """Return what a component does, by its type, or by the finer one where a worker has that."""
+    known = ROLES.get(type_, Role.OTHER)
+    return ROLES.get(sub_type, known) if known is Role.WORKER else known
 
 
 @dataclass(frozen=True, slots=True)

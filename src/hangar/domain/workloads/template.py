@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from hangar.domain.workloads.graph import Component, Document, Graph, GraphRef, Role
+from hangar.domain.devices import GPU, PARTS_OF_GPUS
+from hangar.domain.workloads.graph import Component, Document, Graph, GraphRef, Role, role_of
 
 KIND = "DynamoGraphDeployment"
-GPU = "nvidia.com/gpu"
 
 BETA, ALPHA = "nvidia.com/v1beta1", "nvidia.com/v1alpha1"
 PLACES: Mapping[str, str] = MappingProxyType({BETA: "components", ALPHA: "services"})
@@ -20,11 +20,6 @@ NOT_OURS = ("uid", "resourceVersion", "generation", "creationTimestamp", "deleti
 
 OURS = "wingsmith.dev/"
 """How the annotations begin that the operator sets."""
-
-PARTS_OF_GPUS = ("nvidia.com/mig-", "nvidia.com/gpu.")
-"""How resources begin that are slices or shares of GPUs: no number of them is one of GPUs."""
-
-ROLES: Mapping[str, Role] = MappingProxyType({each.value: each for each in Role if each is not Role.OTHER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +119,9 @@ def _beta(name: str, body: Mapping[str, object]) -> Component:
     main = next((each for each in _maps(containers) if each.get("name") == "main"), {})
     resources = _map(main.get("resources"))
     has_claims = bool(pod.get("resourceClaims") or resources.get("claims"))
-    role = ROLES.get(str(body.get("type")), Role.OTHER)
-    return _component(name, role, body, _gpus(_map(resources.get("limits")), has_claims=has_claims))
+    return _component(
+        name, role_of(str(body.get("type"))), body, _gpus(_map(resources.get("limits")), has_claims=has_claims)
+    )
 
 
 def _alpha(name: str, body: Mapping[str, object]) -> Component:
@@ -139,9 +135,7 @@ def _alpha(name: str, body: Mapping[str, object]) -> Component:
             limits[GPU] = amounts["gpu"]
             is_other |= amounts.get("gpuType") not in (None, "", GPU)
     has_claims = bool(asked.get("claims") or pod.get("resourceClaims") or resources.get("claims"))
-    role = ROLES.get(str(body.get("componentType")), Role.OTHER)
-    if role is Role.WORKER:
-        role = ROLES.get(str(body.get("subComponentType")), role)
+    role = role_of(str(body.get("componentType")), str(body.get("subComponentType")))
     return _component(name, role, body, None if is_other else _gpus(limits, has_claims=has_claims))
 
 

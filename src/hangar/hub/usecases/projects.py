@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, delete, func, select
 
+from hangar.domain.devices import GPU
 from hangar.hub.present import whole_seconds
 from hangar.hub.principals import Principal, Role, require
 from hangar.hub.store.dialects import insert_or_replace
@@ -13,7 +14,7 @@ from hangar.hub.store.tables import projects, workloads
 from hangar.hub.store.tx import EventType, Subject, Tx
 from hangar.hub.store.workload_rows import SELECT_WORKLOAD, read_workloads
 from hangar.hub.usecases.paging import PageRequest, next_token, position
-from hangar.hub.usecases.quotas import GPU, usage_of
+from hangar.hub.usecases.quotas import usage_of
 from hangar.wire import shown
 from hangar.wire.problems import FieldError, Problem, ProblemCode
 

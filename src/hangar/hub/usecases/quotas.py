@@ -1,18 +1,19 @@
-"""Quotas: how much of a resource a project's workloads use, and whether more of it may be asked for."""
+"""Quotas: how much of a resource a project's workloads use, and whether more of it may be asked for.
+
+GPUs are what is counted; quotas of others are kept, and what is used of them is not known.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
+from hangar.domain.devices import GPU
 from hangar.domain.workloads.placement import total
 from hangar.domain.workloads.workload import Workload, gpus_of
 from hangar.hub.store.tables import projects, workloads
 from hangar.hub.store.workload_rows import SELECT_WORKLOAD, read_workloads
 from hangar.wire.problems import Problem, ProblemCode
-
-GPU = "nvidia.com/gpu"
-"""The resource that replicas are counted in; quotas of others are kept, and what is used of them is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from dataclasses import replace
 import msgspec
 from sqlalchemy import Connection, select
 
+from hangar.domain.devices import GPU
 from hangar.domain.workloads.placement import Division, Weighing
 from hangar.domain.workloads.room import room
-from hangar.domain.workloads.template import GPU
 from hangar.domain.workloads.workload import Deployment, Workload
 from hangar.hub.store.records import find_cluster
 from hangar.hub.store.tables import nodes

@@ -81,26 +81,6 @@ def test_why_a_graph_is_not_ready_is_told_in_its_operators_words(
     assert shown(status=status).graph.unready == unready
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (("frontend", ""), Role.FRONTEND),
-        (("worker", ""), Role.WORKER),
-        (("worker", "prefill"), Role.PREFILL),
-        (("worker", "decode"), Role.DECODE),
-        (("worker", "encode"), Role.WORKER),
-        (("decode", ""), Role.DECODE),
-        (("frontend", "decode"), Role.FRONTEND),
-        (("planner", ""), Role.PLANNER),
-        (("epp", ""), Role.EPP),
-        (("", ""), Role.OTHER),
-        (("other", ""), Role.OTHER),
-    ],
-)
-def test_a_role_is_the_type_or_the_finer_one_of_a_worker(names: tuple[str, str], expected: Role) -> None:
-    assert translate_graph.role(*names) is expected
-
-
 def test_ready_is_what_is_available_and_else_what_is_ready() -> None:
     assert translate_graph.counts(Counted(4, 3, ready_replicas=2, available_replicas=1)) == Counts(4, 3, 1)
     assert translate_graph.counts(Counted(4, 3, ready_replicas=2, available_replicas=0)) == Counts(4, 3, 0)

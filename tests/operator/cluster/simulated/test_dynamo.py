@@ -3,12 +3,13 @@
 import pytest
 
 from hangar.domain.decision import Accepted, Answer, Apply, Busy, Denied, Gone, Namesake, Trouble
+from hangar.domain.devices import GPU
 from hangar.domain.snapshot import Pod
 from hangar.domain.workloads.graph import Counts, Desired, Graph, GraphRef, Role, has_drifted, is_converged
 from hangar.domain.workloads.members import COMPONENT_LABEL, GRAPH_LABEL
 from hangar.operator.cluster.simulated.api import take
 from hangar.operator.cluster.simulated.dynamo import API_VERSION, OBSERVED_AFTER_S, TYPE_LABEL
-from hangar.operator.cluster.simulated.spec import GPU, ComponentSpec, GraphSpec, NodeSpec, PodTemplate
+from hangar.operator.cluster.simulated.spec import ComponentSpec, GraphSpec, NodeSpec, PodTemplate
 from hangar.operator.cluster.simulated.world import World
 from tests.operator.cluster.simulated.worlds import NOON, a_world, pass_s
 

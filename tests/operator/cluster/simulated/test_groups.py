@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from hangar.domain.devices import GPU
 from hangar.domain.snapshot import Pod
 from hangar.operator.cluster.simulated.groups import GROUP_LABEL, NAME_LABEL, WORKER_LABEL
-from hangar.operator.cluster.simulated.spec import GPU, GROUPED, NodeSpec, QuotaSpec, WorkloadSpec
+from hangar.operator.cluster.simulated.spec import GROUPED, NodeSpec, QuotaSpec, WorkloadSpec
 from hangar.operator.cluster.simulated.world import World
 from tests.operator.cluster.simulated.worlds import NOON, a_world, an_app, pass_s, pods
 

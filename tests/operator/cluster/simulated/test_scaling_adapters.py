@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from hangar.domain.decision import Accepted, Answer, Apply, Busy, Create, Denied, Gone, Namesake, Remove, Scale, Trouble
+from hangar.domain.devices import GPU
 from hangar.domain.workloads.graph import Component, Counts, Document, Graph, GraphRef, Rival, RivalKind, Role
 from hangar.operator.cluster.simulated.api import take
 from hangar.operator.cluster.simulated.scaling_adapters import FOLLOWED_AFTER_S, FOLLOWER
-from hangar.operator.cluster.simulated.spec import GPU, ComponentSpec, GraphSpec, PodTemplate, RivalSpec
+from hangar.operator.cluster.simulated.spec import ComponentSpec, GraphSpec, PodTemplate, RivalSpec
 from hangar.operator.cluster.simulated.world import World
 from tests.domain.building import CHAT
 from tests.operator.cluster.simulated.worlds import a_world, pass_s

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from hangar.domain.decision import Apply
-from hangar.domain.workloads.graph import Component, Document
+from hangar.domain.devices import GPU
+from hangar.domain.workloads.graph import Component, Document, role_of
 from hangar.operator.cluster.kubernetes import translate_graph
 from hangar.operator.cluster.kubernetes.translate_graph import (
     APPLIED_REV_ANNOTATION,
-    GPU,
     Claim,
     ContainerResources,
     GraphMeta,
@@ -124,7 +124,7 @@ def _components(seen: GraphObject) -> Iterator[Component]:
     for name, each in (seen.spec.services or {}).items():
         yield Component(
             name=name,
-            role=translate_graph.role(each.component_type, each.sub_component_type),
+            role=role_of(each.component_type, each.sub_component_type),
             replicas=1 if each.replicas is None else each.replicas,
             node_count=each.multinode.node_count if each.multinode is not None else 1,
             gpus_per_pod=_gpus(each),

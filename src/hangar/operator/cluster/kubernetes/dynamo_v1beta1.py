@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from hangar.domain.decision import Apply
-from hangar.domain.workloads.graph import Component, Document
+from hangar.domain.workloads.graph import Component, Document, role_of
 from hangar.operator.cluster.kubernetes import translate_graph
 from hangar.operator.cluster.kubernetes.translate_graph import (
     APPLIED_REV_ANNOTATION,
@@ -116,7 +116,7 @@ def _components(seen: GraphObject) -> Iterator[Component]:
     for each in seen.spec.components or ():
         yield Component(
             name=each.name,
-            role=translate_graph.role(each.type),
+            role=role_of(each.type),
             replicas=1 if each.replicas is None else each.replicas,
             node_count=each.multinode.node_count if each.multinode is not None else 1,
             gpus_per_pod=_gpus(each.pod_template),

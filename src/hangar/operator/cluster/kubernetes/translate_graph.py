@@ -1,14 +1,14 @@
 """What both API versions of a DynamoGraphDeployment have in common, and the graph that either becomes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
 
 from hangar.domain.decision import Apply
-from hangar.domain.workloads.graph import Component, Counts, Document, Graph, GraphRef, Role
+from hangar.domain.devices import GPU, PARTS_OF_GPUS
+from hangar.domain.workloads.graph import Component, Counts, Document, Graph, GraphRef
 from hangar.operator.cluster.kubernetes import translate_gitops
 from hangar.operator.cluster.kubernetes.quantities import amount
 from hangar.operator.cluster.kubernetes.resources import Condition, Owned
@@ -26,10 +26,6 @@ WORKLOAD_ANNOTATION = "wingsmith.dev/workload"
 """On graphs that we have created, with the name of the workload that they were created for."""
 
 PAUSED_ANNOTATION = "nvidia.com/paused"
-
-GPU = "nvidia.com/gpu"
-PARTS_OF_GPUS = ("nvidia.com/mig-", "nvidia.com/gpu.")
-"""How resources begin that are slices or shares of GPUs: no number of them is one of GPUs."""
 
 Json = dict[str, object] | list[dict[str, object]]
 """The body of a patch: a merge patch, or a JSON patch."""
@@ -162,15 +158,6 @@ def seen_graph(
         rivals=translate_gitops.rivals(identity, meta.labels, annotations.argo_tracking, annotations.flux_reconcile),
     )
     return SeenGraph(graph, meta.annotations is not None, meta.deletion_timestamp is not None)
-
-
-ROLES: Mapping[str, Role] = MappingProxyType({each.value: each for each in Role if each is not Role.OTHER})
-
-
-def role(type_: str, sub_type: str = "") -> Role:
-    """Return what a component does, by its type, or by the finer one where a worker has that."""
-    known = ROLES.get(type_, Role.OTHER)
-    return ROLES.get(sub_type, known) if known is Role.WORKER else known
 
 
 def counts(counted: Counted | None) -> Counts | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hangar.domain.decision import Answer
+from hangar.domain.devices import GPU
 from hangar.domain.ids import OwnerUid
 from hangar.domain.snapshot import Pod
 from hangar.domain.workloads.graph import Component, Counts, Graph, GraphRef, Rival
@@ -14,7 +15,7 @@ from hangar.operator.cluster.simulated.graph_store import GraphStore
 from hangar.operator.cluster.simulated.groups import GROUP_LABEL
 from hangar.operator.cluster.simulated.rivals import Rivals
 from hangar.operator.cluster.simulated.scaling_adapters import FOLLOWER, ScalingAdapters
-from hangar.operator.cluster.simulated.spec import GPU, GROUPED, ComponentSpec, GraphSpec, RivalSpec, WorkloadSpec
+from hangar.operator.cluster.simulated.spec import GROUPED, ComponentSpec, GraphSpec, RivalSpec, WorkloadSpec
 from hangar.operator.cluster.simulated.state import State
 
 API_VERSION = "nvidia.com/v1beta1"

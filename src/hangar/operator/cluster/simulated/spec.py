@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hangar.domain.devices import GPU
 from hangar.domain.placing import NO_DEMANDS, Demands, NodeTerm
 from hangar.domain.snapshot import Taint, Toleration
 from hangar.domain.workloads.graph import RivalKind, Role
-
-GPU = "nvidia.com/gpu"
 
 GROUPED = "LeaderWorkerSet"
 """The kind of workload whose replicas are groups of pods that live and die together."""

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import msgspec
 
-from hangar.domain.workloads.graph import Document, GraphRef, Role
-from hangar.operator.cluster.simulated.spec import GPU, ComponentSpec, GraphSpec, PodTemplate
+from hangar.domain.devices import GPU
+from hangar.domain.workloads.graph import Document, GraphRef, Role, role_of
+from hangar.operator.cluster.simulated.spec import ComponentSpec, GraphSpec, PodTemplate
 
 MAIN = "main"
 
@@ -61,7 +62,9 @@ class _Component(msgspec.Struct, frozen=True, rename="camel"):
 
     def spec(self) -> ComponentSpec:
         limits = next((each.resources.limits for each in self.pod_template.spec.containers if each.name == MAIN), {})
-        return _spec(self.name, self.type, self.replicas, self.multinode, limits.get(GPU, 0), self.scaling_adapter)
+        return _spec(
+            self.name, role_of(self.type), self.replicas, self.multinode, limits.get(GPU, 0), self.scaling_adapter
+        )
 
 
 class _Service(msgspec.Struct, frozen=True, rename="camel"):
@@ -75,8 +78,8 @@ class _Service(msgspec.Struct, frozen=True, rename="camel"):
     resources: _ServiceResources = _ServiceResources()
 
     def spec(self, name: str) -> ComponentSpec:
-        type_ = self.sub_component_type or self.component_type
-        return _spec(name, type_, self.replicas, self.multinode, self.resources.limits.gpu, self.scaling_adapter)
+        role = role_of(self.component_type, self.sub_component_type)
+        return _spec(name, role, self.replicas, self.multinode, self.resources.limits.gpu, self.scaling_adapter)
 
 
 class _Spec(msgspec.Struct, frozen=True, rename="camel"):
@@ -104,9 +107,8 @@ def graph_spec(ref: GraphRef, template: Document, counts: Mapping[str, int]) -> 
 
 
 def _spec(
-    name: str, type_: str, replicas: int, multinode: _Multinode, gpus: str | int, adapter: _ScalingAdapter | None
+    name: str, role: Role, replicas: int, multinode: _Multinode, gpus: str | int, adapter: _ScalingAdapter | None
 ) -> ComponentSpec:
-    role = Role(type_) if type_ in set(Role) else Role.OTHER
     requests = {GPU: int(gpus)} if int(gpus) else {}
     has_adapter = adapter is not None and adapter.enabled
     return ComponentSpec(name, role, replicas, PodTemplate(requests), multinode.node_count, has_adapter)
