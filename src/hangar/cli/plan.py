@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import time
-
 from hangar.cli.durations import exact
 from hangar.cli.exits import Exit
-from hangar.cli.printing import hint, is_coloured, print_one, width_of
-from hangar.cli.render import ABSENT, GREEN, RED, YELLOW, Column, Table, clean, inline, paint, text_of
+from hangar.cli.printing import hint, labelled, print_one, table_lines
+from hangar.cli.render import ABSENT, GREEN, RED, YELLOW, Column, clean, inline, text_of
 from hangar.cli.workload_plan import lines as workload_lines
 from hangar.cli.workload_plan import name
 
@@ -45,19 +42,13 @@ def lines(plan: Document, *, is_wide: bool = False) -> Iterator[str]:
     """Yield a plan for people to read: first what decides, each further line with its label."""
     yield f"{clean(plan['type'])} {clean(plan['cluster'])}/{clean(plan['target'])}: {inline(plan['message'])}"
     for each in plan["obstructions"]:
-        yield _told("would fail", f"{inline(each['message'])} ({inline(each['code'])})", RED)
+        yield labelled("would fail", f"{inline(each['message'])} ({inline(each['code'])})", RED)
     if plan["moves"]:
-        table = Table(
-            list(_columns(plan, is_wide=is_wide)),
-            has_header=True,
-            is_coloured=is_coloured(sys.stdout),
-            width_max=None if is_wide else width_of(sys.stdout),
-        )
-        yield from table.lines(plan["moves"], time.time())
+        yield from table_lines(_columns(plan, is_wide=is_wide), plan["moves"], is_wide=is_wide)
     for each in plan["skipped"]:
         yield f"stays: {inline(each['pod'])} ({inline(each['why'])})"
     for each in plan["warnings"]:
-        yield _told("warning", inline(each), YELLOW)
+        yield labelled("warning", inline(each), YELLOW)
     for each in plan["budgets"]:
         yield f"budget: {_budget(each)}"
     for each in plan["losses"]:
@@ -119,7 +110,3 @@ def _expected(plan: Document) -> str:
     expected_s = plan["expected_duration_s"]
     basis = f" ({inline(plan['basis'])})" if plan["basis"] else ""
     return ("not known" if expected_s is None else f"about {exact(expected_s)}") + basis
-
-
-def _told(label: str, text: str, colour: str) -> str:
-    return f"{paint(label, colour) if is_coloured(sys.stdout) else label}: {text}"

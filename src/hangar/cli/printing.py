@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from hangar.cli.render import Table, clean, key_values
+from hangar.cli.render import Table, clean, key_values, paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,6 +108,22 @@ def table_for(args: Namespace, columns: Sequence[Column], *, is_growing: bool = 
         width_max=None if is_wide else width_of(sys.stdout),
         is_growing=is_growing,
     )
+
+
+def table_lines(columns: Iterable[Column], items: list[Document], *, is_wide: bool) -> Iterator[str]:
+    """Yield a table that stands among other lines, cut to the terminal unless it is to be wide."""
+    table = Table(
+        list(columns),
+        has_header=True,
+        is_coloured=is_coloured(sys.stdout),
+        width_max=None if is_wide else width_of(sys.stdout),
+    )
+    yield from table.lines(items, time.time())
+
+
+def labelled(label: str, text: str, colour: str) -> str:
+    """Return a line with its label, which has a colour where colours may be used."""
+    return f"{paint(label, colour) if is_coloured(sys.stdout) else label}: {text}"
 
 
 def _print_table(args: Namespace, pages: Iterator[Document], columns: Sequence[Column], what: str) -> None:

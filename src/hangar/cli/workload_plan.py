@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import time
-
 from hangar.cli.deployment import rivals
-from hangar.cli.printing import is_coloured, width_of
-from hangar.cli.render import ABSENT, RED, YELLOW, Column, Table, age, clean, inline, paint, text_of
+from hangar.cli.printing import labelled, table_lines
+from hangar.cli.render import ABSENT, RED, YELLOW, Column, age, clean, inline, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,17 +18,11 @@ def lines(plan: Document, *, is_wide: bool = False) -> Iterator[str]:
     where = "" if plan["cluster"] is None else f" on {clean(plan['cluster'])}"
     yield f"{clean(plan['type'])} {clean(plan['target'])}{where}: {inline(plan['message'])}"
     for each in plan["obstructions"]:
-        yield _told("would fail", f"{inline(each['message'])} ({inline(each['code'])})", RED)
+        yield labelled("would fail", f"{inline(each['message'])} ({inline(each['code'])})", RED)
     if plan["deployments"]:
-        table = Table(
-            list(_columns(plan, is_wide=is_wide)),
-            has_header=True,
-            is_coloured=is_coloured(sys.stdout),
-            width_max=None if is_wide else width_of(sys.stdout),
-        )
-        yield from table.lines(plan["deployments"], time.time())
+        yield from table_lines(_columns(plan, is_wide=is_wide), plan["deployments"], is_wide=is_wide)
     for each in plan["warnings"]:
-        yield _told("warning", inline(each), YELLOW)
+        yield labelled("warning", inline(each), YELLOW)
 
 
 def name(item: Document) -> str:
@@ -57,7 +48,3 @@ def _seen(item: Document, now_s: float) -> str:
     if item["online"]:
         return "online"
     return ABSENT if item["last_seen_at"] is None else f"{age(item['last_seen_at'], now_s)} ago"
-
-
-def _told(label: str, text: str, colour: str) -> str:
-    return f"{paint(label, colour) if is_coloured(sys.stdout) else label}: {text}"

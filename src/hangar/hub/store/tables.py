@@ -16,6 +16,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    and_,
     text,
 )
 
@@ -277,6 +278,13 @@ graphs = Table(
     Column("updated_us", Micros, nullable=False),
     Column("rev", Rev, nullable=False, server_default="0"),
 )
+
+IS_GRAPH_OF_DEPLOYMENT = and_(
+    graphs.c.cluster == deployments.c.cluster,
+    graphs.c.namespace == deployments.c.namespace,
+    graphs.c.name == deployments.c.graph,
+)
+"""The condition that joins a deployment and the graph that it is bound to; either may be without the other."""
 
 # Graphs that Wingsmith had created and that are to go; a row lives until its operator says that the graph is gone.
 # `uid` None: it may be about to be created, and was never told of. `why` it is not gone yet, in its operator's words.

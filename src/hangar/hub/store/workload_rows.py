@@ -13,7 +13,15 @@ from hangar.domain.workloads.shape import NoShape, default_shape, shape_problems
 from hangar.domain.workloads.template import template_graph
 from hangar.domain.workloads.workload import Deployment, Workload
 from hangar.hub.store.records import Query, StoredRow
-from hangar.hub.store.tables import IS_OPEN, clusters, deployments, graphs, operations, workloads
+from hangar.hub.store.tables import (
+    IS_GRAPH_OF_DEPLOYMENT,
+    IS_OPEN,
+    clusters,
+    deployments,
+    graphs,
+    operations,
+    workloads,
+)
 from hangar.hub.store.tx import Tx
 from hangar.wire.operator import ComponentDoc, GraphDoc, JsonObject, RivalDoc
 from hangar.wire.shown import ClusterBounds
@@ -46,14 +54,7 @@ SELECT_WORKLOAD: Query = select(workloads, operations.c.id.label("operation")).o
 SELECT_DEPLOYMENT: Query = (
     select(deployments, clusters.c.online, graphs.c.doc)
     .outerjoin(clusters, clusters.c.name == deployments.c.cluster)
-    .outerjoin(
-        graphs,
-        and_(
-            graphs.c.cluster == deployments.c.cluster,
-            graphs.c.namespace == deployments.c.namespace,
-            graphs.c.name == deployments.c.graph,
-        ),
-    )
+    .outerjoin(graphs, IS_GRAPH_OF_DEPLOYMENT)
     .order_by(deployments.c.workload, deployments.c.cluster)
 )
 _UPDATE_WORKLOAD = update(workloads).where(workloads.c.name == bindparam("wanted"))

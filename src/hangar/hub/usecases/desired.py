@@ -1,23 +1,16 @@
 """desired: what a cluster's operator is to write into the graphs of its deployments, or to create first."""
 
-from sqlalchemy import Connection, and_, bindparam, exists, func, select
+from sqlalchemy import Connection, bindparam, exists, func, select
 
 from hangar.domain.workloads.shape import counts_of
-from hangar.hub.store.tables import deployments, graphs, workloads
+from hangar.hub.store.tables import IS_GRAPH_OF_DEPLOYMENT, deployments, graphs, workloads
 from hangar.wire.operator import DesiredDoc
 
 _OF_CLUSTER = deployments.c.cluster == bindparam("wanted")
 _ROWS = (
     select(deployments, workloads.c.template, graphs.c.name.label("known"))
     .join(workloads, workloads.c.name == deployments.c.workload)
-    .outerjoin(
-        graphs,
-        and_(
-            graphs.c.cluster == deployments.c.cluster,
-            graphs.c.namespace == deployments.c.namespace,
-            graphs.c.name == deployments.c.graph,
-        ),
-    )
+    .outerjoin(graphs, IS_GRAPH_OF_DEPLOYMENT)
     .where(_OF_CLUSTER, deployments.c.shape.is_not(None))
     .order_by(deployments.c.workload)
 )

@@ -11,7 +11,7 @@ from hangar.domain.workloads.shape import asked_replicas
 from hangar.domain.workloads.workload import Deployment, DeploymentState
 from hangar.hub.present import rival
 from hangar.hub.store.records import StoredRow, feed_rev
-from hangar.hub.store.tables import clusters, deployments, graphs, removals, workloads
+from hangar.hub.store.tables import IS_GRAPH_OF_DEPLOYMENT, clusters, deployments, graphs, removals, workloads
 from hangar.hub.store.workload_rows import SELECT_WORKLOAD, graph_of, read_workloads, shape_for
 from hangar.hub.usecases.paging import PageRequest, check_choice, next_token, position, raise_filters
 from hangar.hub.usecases.show_workloads import present_components, present_deployment
@@ -31,14 +31,7 @@ _GRAPH = (graphs.c.cluster, graphs.c.namespace, graphs.c.name)
 _SELECT_UNBOUND = (
     select(graphs, clusters.c.online, removals.c.workload.label("former"), removals.c.why)
     .join(clusters, clusters.c.name == graphs.c.cluster)
-    .outerjoin(
-        deployments,
-        and_(
-            deployments.c.cluster == graphs.c.cluster,
-            deployments.c.namespace == graphs.c.namespace,
-            deployments.c.graph == graphs.c.name,
-        ),
-    )
+    .outerjoin(deployments, IS_GRAPH_OF_DEPLOYMENT)
     .outerjoin(
         removals,
         and_(
