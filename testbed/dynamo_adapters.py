@@ -51,12 +51,7 @@ class Adapters:
 
     def get(self, name: str, namespace: str = "default") -> Document | None:
         """Return one adapter, None where there is none."""
-        try:
-            return self._kube.call("GET", self.path(namespace, name))
-        except KubeError as error:
-            if error.code == 404:
-                return None
-            raise
+        return self._kube.read(self.path(namespace, name))
 
     def scale(self, name: str, replicas: int, manager: str, namespace: str = "default") -> None:
         """Ask for another number, as people and autoscalers do."""

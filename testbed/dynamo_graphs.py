@@ -46,12 +46,7 @@ class Graphs:
 
     def get(self, name: str, namespace: str = "default") -> Document | None:
         """Return one graph, None where there is none."""
-        try:
-            return self._kube.call("GET", self.path(namespace, name))
-        except KubeError as error:
-            if error.code == 404:
-                return None
-            raise
+        return self._kube.read(self.path(namespace, name))
 
     def scale(
         self, graph: Document, component: str, replicas: int, manager: str = "kim", *, is_dry: bool = False

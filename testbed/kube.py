@@ -96,8 +96,12 @@ class Kube:
 
     def get(self, kind: str, name: str, namespace: str = "default") -> Document | None:
         """Return one object, None when there is none."""
+        return self.read(_path(kind, name, namespace))
+
+    def read(self, path: str) -> Document | None:
+        """Return what is at a path, None when there is nothing."""
         try:
-            return self.call("GET", _path(kind, name, namespace))
+            return self.call("GET", path)
         except KubeError as error:
             if error.code == 404:
                 return None
