@@ -19,9 +19,8 @@ from hangar.domain.workloads.rollout import (
     misfit_text,
     per_cluster,
     reverts,
-    stand_until,
+    standing,
     waiting,
-    watched,
 )
 from hangar.domain.workloads.workload import Deployment, DeploymentState, Workload, placement
 
@@ -91,11 +90,10 @@ def decide(job: Job, workload: Workload, now: datetime) -> Decided[DrainMemory]:
     held = deployment.held or 0
     if left == 0 and held == 0 and deployment.is_written and deployment.is_empty:
         since = job.memory.stands_since or now
-        until = min(stand_until(since), job.deadline_at)
-        waits = watched((deployment,), job.memory.revs)
-        if waits and now < until and not job.is_cancelled:
-            memory = replace(job.memory, stands_since=since)
-            return Decided(Go(memory, replace(seen, blockers=waits), blockers=waits, recheck_at=until))
+        stands = standing((deployment,), job.memory.revs, since, now, job.deadline_at)
+        if stands is not None and not job.is_cancelled:
+            memory, waits = replace(job.memory, stands_since=since), replace(seen, blockers=stands.blockers)
+            return Decided(Go(memory, waits, blockers=stands.blockers, recheck_at=stands.until))
         message = f"drained: {job.memory.before[job.cluster]} replicas left {job.cluster}"
         end = End(Phase.SUCCEEDED, "drained", message, job.memory, seen, details)
         return Decided(end, (Hold(job.cluster, None),))

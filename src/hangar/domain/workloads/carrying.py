@@ -20,8 +20,7 @@ from hangar.domain.workloads.rollout import (
     per_cluster,
     progress,
     reverts,
-    stand_until,
-    watched,
+    standing,
 )
 from hangar.domain.workloads.workload import DeploymentState, Workload
 
@@ -96,11 +95,10 @@ def follow(
     }
     if not seen.blockers:
         since = job.memory.stands_since or now
-        until = min(stand_until(since), job.deadline_at)
-        waits = watched(connected(workload), job.memory.revs) if job.memory.is_made else ()
-        if waits and now < until and not job.is_cancelled:
-            memory = replace(job.memory, stands_since=since)
-            return Decided(Go(memory, replace(seen, blockers=waits), blockers=waits, recheck_at=until))
+        stands = standing(connected(workload), job.memory.revs, since, now, job.deadline_at)
+        if stands is not None and job.memory.is_made and not job.is_cancelled:
+            memory, waits = replace(job.memory, stands_since=since), replace(seen, blockers=stands.blockers)
+            return Decided(Go(memory, waits, blockers=stands.blockers, recheck_at=stands.until))
         message = f"{what}{followers(away(workload))}"
         return Decided(End(Phase.SUCCEEDED, "applied", message, job.memory, seen, details))
     if job.is_cancelled:

@@ -1,6 +1,7 @@
 """Rollout: what an operation on a workload waits for until its clusters have what is wanted, and how it says so."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from hangar.domain.blockers import blocker
@@ -74,21 +75,28 @@ def reverts(deployments: Iterable[Deployment], revs: Mapping[str, int], *, until
     return texts
 
 
-def watched(deployments: Iterable[Deployment], revs: Mapping[str, int]) -> tuple[Blocker, ...]:
-    """Return which of what an operation wrote somebody else writes too, so that it has to stand for a while.
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is there, has to stand until then, and who may put it back."""
 
-    `revs` are as those of `reverts`.
+    blockers: tuple[Blocker, ...]
+    until: datetime
+
+
+def standing(
+    deployments: Iterable[Deployment], revs: Mapping[str, int], since: datetime, now: datetime, deadline_at: datetime
+) -> Standing | None:
+    """Return what an operation wrote that somebody else writes too, while it has not stood for long enough to count.
+
+    `revs` are as those of `reverts`; `since` is when all was there for the first time.
     """
-    return tuple(
+    blockers = tuple(
         blocker("rival_watched", f"{each.cluster}/{each.ref}", rival=str(rivals[0]), watch_s=int(RIVAL_WATCH_S))
         for each in deployments
         if each.desired_rev != revs.get(each.cluster) and (rivals := rivals_of(each))
     )
-
-
-def stand_until(since: datetime) -> datetime:
-    """Return until when what is there since an instant has to stand before it counts."""
-    return since + timedelta(seconds=RIVAL_WATCH_S)
+    until = min(since + timedelta(seconds=RIVAL_WATCH_S), deadline_at)
+    return Standing(blockers, until) if blockers and now < until else None
 
 
 def reverted(deployment: Deployment) -> str | None:
